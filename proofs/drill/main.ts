@@ -6,7 +6,10 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Effect, type Scope } from "effect"
 import { parseArgs } from "node:util"
-import { noClock, noCluster } from "../../packages/server/test/support/PostgresCluster.ts"
+import {
+  clockSkipReason,
+  clusterSkipReason
+} from "../../packages/server/test/support/PostgresCluster.ts"
 import { clock } from "./faults/clock.ts"
 import { cut } from "./faults/cut.ts"
 import { databaseClock } from "./faults/databaseClock.ts"
@@ -31,7 +34,7 @@ interface Broken {
 type Drill = Effect.Effect<DrillResult | Broken | string, unknown, Scope.Scope>
 
 const onPostgres = (drill: Drill): Drill =>
-  noCluster === undefined ? drill : Effect.succeed(noCluster)
+  clusterSkipReason === undefined ? drill : Effect.succeed(clusterSkipReason)
 
 const faults: Readonly<Record<string, Drill>> = {
   kill: onPostgres(kill),
@@ -42,7 +45,7 @@ const faults: Readonly<Record<string, Drill>> = {
   pool: onPostgres(pool),
   disk,
   clock: onPostgres(clock),
-  "database-clock": noClock === undefined ? databaseClock : Effect.succeed(noClock)
+  "database-clock": clockSkipReason === undefined ? databaseClock : Effect.succeed(clockSkipReason)
 }
 
 const print = (...lines: ReadonlyArray<string>) => Effect.sync(() => console.log(lines.join("\n")))

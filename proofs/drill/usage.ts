@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { startSink } from "../../packages/server/test/engine/runner/support/processes.ts"
 import { enqueueAll, insertTasks } from "../../packages/server/test/engine/runner/support/tasks.ts"
 import {
-  call,
+  sendJson,
   eventually,
   newUser,
   type ServerProcess
@@ -102,7 +102,7 @@ const missing = (ids: ReadonlySet<string>, from: ReadonlySet<string>) =>
 const cancelSome = (node: ServerProcess, { token, workspace }: Owner, url: string) =>
   Effect.promise(async () => {
     const ask = async (method: string, at: string, body?: object) => {
-      const answer = await call(node, method, workspace + at, { token, body })
+      const answer = await sendJson(node, method, workspace + at, { token, body })
       if (answer.status >= 300) throw new Error(`${method} ${at}: ${answer.status}`)
       return answer.body
     }
@@ -115,7 +115,7 @@ const cancelSome = (node: ServerProcess, { token, workspace }: Owner, url: strin
 
 const usedBy = (node: ServerProcess, { token, workspace }: Owner) =>
   Effect.promise(async () => {
-    const { body } = await call(node, "GET", `${workspace}/billing/usage`, { token })
+    const { body } = await sendJson(node, "GET", `${workspace}/billing/usage`, { token })
     const days: ReadonlyArray<{ readonly executions: number }> = body.data
     return days.reduce((sum, { executions }) => sum + executions, 0)
   })

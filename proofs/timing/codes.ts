@@ -1,5 +1,5 @@
-import { call, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
-import { codeOfApp } from "../../packages/server/test/accounts/totp/totp.ts"
+import { sendJson, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
+import { authenticatorCode } from "../../packages/server/test/accounts/totp/totp.ts"
 import { newAccount, password, postRequest, type Watch } from "./senders.ts"
 import { race } from "./Stopwatch.ts"
 
@@ -13,13 +13,13 @@ const guesses = 480
 /** Creates an account with a second factor. Returns the account and one of its recovery codes. */
 const newProtectedAccount = async (server: ServerProcess) => {
   const { email, token } = await newAccount(server)
-  const started = await call(server, "POST", "/v1/auth/totp/start", {
+  const started = await sendJson(server, "POST", "/v1/auth/totp/start", {
     token,
     body: { current_password: password }
   })
-  const confirmed = await call(server, "POST", "/v1/auth/totp/confirm", {
+  const confirmed = await sendJson(server, "POST", "/v1/auth/totp/confirm", {
     token,
-    body: { code: codeOfApp(String(started.body.secret), Date.now()) }
+    body: { code: authenticatorCode(String(started.body.secret), Date.now()) }
   })
   return { email, code: String(confirmed.body.recovery_codes?.[0]) }
 }

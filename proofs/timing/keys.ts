@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import {
-  call,
+  sendJson,
   newUser,
   type ServerProcess
 } from "../../packages/server/test/support/ServerProcess.ts"
@@ -16,14 +16,14 @@ const makeKeys = async (server: ServerProcess) => {
   const { token, workspace } = await Effect.runPromise(newUser(server))
   const create = async () => {
     const input = { name: "a key", scopes: ["workspace:read"] }
-    const { body } = await call(server, "POST", `${workspace}/api-keys`, { token, body: input })
+    const { body } = await sendJson(server, "POST", `${workspace}/api-keys`, { token, body: input })
     return body as { readonly id: string; readonly key: string }
   }
   const [live, revoked]: [Array<string>, Array<string>] = [[], []]
   for (let index = 0; index < 20; index++) {
     live.push((await create()).key)
     const { id, key } = await create()
-    await call(server, "POST", `${workspace}/api-keys/${id}/revoke`, { token })
+    await sendJson(server, "POST", `${workspace}/api-keys/${id}/revoke`, { token })
     revoked.push(key)
   }
   return { live, revoked }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { sendCommand } from "../../packages/server/src/controlSocket.ts"
-import { call, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
+import { sendJson, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
 import {
   replaceLastCharacter,
   newAccount,
@@ -28,7 +28,7 @@ const makeTokens = async (server: ServerProcess, dataDir: string) => {
     const { email } = await newAccount(server)
     resets.push(await made(dataDir, "reset-link", email))
     emails.push(await made(dataDir, "verify-link", email))
-    const { body } = await call(server, "POST", `${owner.workspace}/invitations`, {
+    const { body } = await sendJson(server, "POST", `${owner.workspace}/invitations`, {
       token: owner.token,
       body: { email: somebodysEmail(), role: "viewer" }
     })

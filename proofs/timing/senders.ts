@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { call, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
+import { sendJson, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
 import type { makeStopwatch } from "./Stopwatch.ts"
 
 export type Watch = ReturnType<typeof makeStopwatch>
@@ -14,7 +14,7 @@ export const somebodysEmail = () => `${crypto.randomUUID()}@example.com`
 export const newAccount = async (server: ServerProcess) => {
   const account = { email: somebodysEmail(), password }
   const post = async (path: string) => {
-    const { body, status } = await call(server, "POST", path, {
+    const { body, status } = await sendJson(server, "POST", path, {
       body: account,
       headers: randomAddressHeader()
     })

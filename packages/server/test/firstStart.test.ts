@@ -4,10 +4,10 @@ import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import * as fs from "node:fs"
 import * as path from "node:path"
-import { dataDirectory } from "./support/dataDirectory.ts"
-import { makePostgresCluster, noCluster } from "./support/PostgresCluster.ts"
+import { createDataDirectory } from "./support/createDataDirectory.ts"
+import { makePostgresCluster, clusterSkipReason } from "./support/PostgresCluster.ts"
 import {
-  call,
+  sendJson,
   eventually,
   type ServerProcess,
   spawnServer,
@@ -35,7 +35,7 @@ const settings = Effect.map(temporaryFolder("bootstrap"), (folder) => {
 
 const logIn = (server: ServerProcess) =>
   Effect.promise(async () => {
-    const { body, status } = await call(server, "POST", "/v1/auth/login", {
+    const { body, status } = await sendJson(server, "POST", "/v1/auth/login", {
       body: { email, password }
     })
     assert.strictEqual(status, 200)
@@ -44,7 +44,7 @@ const logIn = (server: ServerProcess) =>
 
 const get = (server: ServerProcess, at: string, token: string) =>
   Effect.map(
-    Effect.promise(() => call(server, "GET", at, { token })),
+    Effect.promise(() => sendJson(server, "GET", at, { token })),
     ({ body, status }) => {
       assert.strictEqual(status, 200, at)
       return body
@@ -65,7 +65,7 @@ describe("The first start", () => {
     () =>
       Effect.gen(function* () {
         const { env, keyFile } = yield* settings
-        const DATA_DIR = yield* dataDirectory("data")
+        const DATA_DIR = yield* createDataDirectory("data")
         const server = yield* startServer({ DATA_DIR, ...env, REGISTRATION: "closed" })
         const token = yield* logIn(server)
         const me = yield* get(server, "/v1/auth/me", token)
@@ -101,7 +101,7 @@ describe("The first start", () => {
     () =>
       Effect.gen(function* () {
         const { env, keyFile } = yield* settings
-        const DATA_DIR = yield* dataDirectory("data")
+        const DATA_DIR = yield* createDataDirectory("data")
         const refusal = Effect.fnUntraced(function* (more: Readonly<Record<string, string>>) {
           const server = yield* spawnServer({ DATA_DIR, ...env, ...more })
           assert.strictEqual(yield* server.exited, 1)
@@ -135,7 +135,7 @@ describe("The first start", () => {
     timeout
   )
 
-  it.live.skipIf(noCluster !== undefined)(
+  it.live.skipIf(clusterSkipReason !== undefined)(
     "creates one account if two nodes start at once",
     () =>
       Effect.gen(function* () {
@@ -155,7 +155,7 @@ describe("The first start", () => {
         for (const node of nodes) {
           yield* eventually(
             "a ready node",
-            async () => (await call(node, "GET", "/v1/ready")).status === 200
+            async () => (await sendJson(node, "GET", "/v1/ready")).status === 200
           )
           const { data } = yield* get(node, "/v1/workspaces", yield* logIn(node))
           assert.lengthOf(data, 1)

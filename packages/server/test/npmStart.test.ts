@@ -6,7 +6,7 @@ import { once } from "node:events"
 import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
-import { dataDirectory } from "./support/dataDirectory.ts"
+import { createDataDirectory } from "./support/createDataDirectory.ts"
 import { eventually, freePort } from "./support/ServerProcess.ts"
 
 const root = path.resolve(import.meta.dirname, "../../..")
@@ -23,7 +23,7 @@ const environment = () =>
 
 const npmStart = Effect.fnUntraced(function* (prefix: ReadonlyArray<string> = []) {
   const port = yield* freePort
-  const data = yield* dataDirectory("npm")
+  const data = yield* createDataDirectory("npm")
   const [command = "npm", ...args] = [...prefix, "npm", "start"]
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>

@@ -5,10 +5,10 @@ import { Effect } from "effect"
 import * as fs from "node:fs"
 import { connect, createServer } from "node:net"
 import * as path from "node:path"
-import { dataDirectory } from "./support/dataDirectory.ts"
-import { type Exchange, request, talkTo } from "./support/rawHttp.ts"
+import { createDataDirectory } from "./support/createDataDirectory.ts"
+import { type RawExchange, requestText, sendBytesTo } from "./support/rawHttp.ts"
 import {
-  call,
+  sendJson,
   listening,
   newUser,
   type ServerProcess,
@@ -22,7 +22,7 @@ const createKey = async (
   { token, workspace }: { readonly token: string; readonly workspace: string }
 ) => {
   const body = { name: "a key", scopes: ["workspace:read"] }
-  const created = await call(server, "POST", `${workspace}/api-keys`, { token, body })
+  const created = await sendJson(server, "POST", `${workspace}/api-keys`, { token, body })
   return created.status === 201 ? String(created.body.key) : undefined
 }
 
@@ -60,14 +60,14 @@ const finishAfter = (server: ServerProcess, token: string, signal: NodeJS.Signal
   Effect.gen(function* () {
     const idle = connect(server.port, "127.0.0.1").on("error", () => {})
     const idleEnded = new Promise((resolve) => idle.on("close", resolve).resume())
-    idle.write(request("GET /v1/health"))
+    idle.write(requestText("GET /v1/health"))
     const body = JSON.stringify({ name: "finished" })
     const headers = {
       authorization: `Bearer ${token}`,
       "content-length": String(body.length),
       expect: "100-continue"
     }
-    return yield* talkTo(server.url, request("POST /v1/workspaces", headers), {
+    return yield* sendBytesTo(server.url, requestText("POST /v1/workspaces", headers), {
       afterwards: (socket) => {
         socket.once("data", async () => {
           server.kill(signal)
@@ -79,7 +79,7 @@ const finishAfter = (server: ServerProcess, token: string, signal: NodeJS.Signal
     })
   })
 
-const assertFinished = ({ answers }: Exchange) => {
+const assertFinished = ({ answers }: RawExchange) => {
   assert.deepStrictEqual(
     answers.map(({ status }) => status),
     [100, 201]
@@ -117,11 +117,11 @@ describe("The process", { concurrent: true }, () => {
       Effect.gen(function* () {
         const DATA_DIR = path.join(yield* temporaryFolder("data"), "not", "yet")
         const server = yield* startServer({ DATA_DIR, RATELIMIT: "5", DATABASE_URI: "" })
-        const ready = yield* Effect.promise(() => call(server, "GET", "/v1/ready"))
+        const ready = yield* Effect.promise(() => sendJson(server, "GET", "/v1/ready"))
         assert.deepStrictEqual([ready.status, ready.body], [200, { status: "ok" }])
-        const health = yield* Effect.promise(() => call(server, "GET", "/v1/health"))
+        const health = yield* Effect.promise(() => sendJson(server, "GET", "/v1/health"))
         assert.deepStrictEqual([health.status, health.body], [200, { status: "ok", version }])
-        const document = yield* Effect.promise(() => call(server, "GET", "/v1/openapi.json"))
+        const document = yield* Effect.promise(() => sendJson(server, "GET", "/v1/openapi.json"))
         assert.match(document.body.openapi, /^3\./)
         const html = yield* Effect.promise(async () => (await fetch(`${server.url}/docs`)).text())
         assertSelfContained(html)
@@ -159,7 +159,7 @@ describe("The process", { concurrent: true }, () => {
     "loses no acknowledged write to kill -9, and keeps its secret",
     () =>
       Effect.gen(function* () {
-        const DATA_DIR = yield* dataDirectory("data")
+        const DATA_DIR = yield* createDataDirectory("data")
         const server = yield* startServer({ DATA_DIR })
         const users = yield* Effect.all([newUser(server), newUser(server), newUser(server)])
         const acknowledged: Array<{ readonly key: string; readonly workspace: string }> = []
@@ -179,7 +179,7 @@ describe("The process", { concurrent: true }, () => {
         const statuses = yield* Effect.promise(() =>
           Promise.all(
             acknowledged.map(async ({ key, workspace }) => {
-              const { status } = await call(again, "GET", workspace, { token: key })
+              const { status } = await sendJson(again, "GET", workspace, { token: key })
               return status
             })
           )
@@ -212,7 +212,7 @@ describe("The process", { concurrent: true }, () => {
         yield* Effect.addFinalizer(() => Effect.sync(() => other.close()))
         const port = yield* listening(other)
         assert.strictEqual(
-          yield* failure({ DATA_DIR: yield* dataDirectory("data"), PORT: String(port) }),
+          yield* failure({ DATA_DIR: yield* createDataDirectory("data"), PORT: String(port) }),
           `cannot start: cannot listen on HOST 127.0.0.1, PORT ${port}: the port is already in use by another process`
         )
         const DATABASE_URL = "postgres://user:hunter2@localhost/app"

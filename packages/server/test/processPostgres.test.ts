@@ -1,17 +1,17 @@
 // @tags processes long
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { noCluster, postgresCluster } from "./support/PostgresCluster.ts"
+import { clusterSkipReason, postgresCluster } from "./support/PostgresCluster.ts"
 import {
-  call,
-  type Called,
+  sendJson,
+  type JsonResponse,
   eventually,
   newUser,
   type ServerProcess,
   spawnServer
 } from "./support/ServerProcess.ts"
 
-const assertUnavailable = ({ body, headers, status }: Called) => {
+const assertUnavailable = ({ body, headers, status }: JsonResponse) => {
   assert.strictEqual(status, 503)
   assert.strictEqual(body.detail.error, "unavailable")
   assert.strictEqual(headers.get("retry-after"), "1")
@@ -21,7 +21,7 @@ const assertUnavailable = ({ body, headers, status }: Called) => {
 const timed = (server: ServerProcess, method: string, at: string, token?: string) =>
   Effect.promise(async () => {
     const start = performance.now()
-    const answer = await call(server, method, at, {
+    const answer = await sendJson(server, method, at, {
       ...(token === undefined ? {} : { token }),
       ...(method === "POST" ? { body: { name: "a workspace" } } : {})
     })
@@ -57,14 +57,14 @@ const assertBack = (server: ServerProcess, token: string) =>
   Effect.gen(function* () {
     yield* eventually(
       "the database",
-      async () => (await call(server, "GET", "/v1/ready")).status === 200
+      async () => (await sendJson(server, "GET", "/v1/ready")).status === 200
     )
     const { answer } = yield* timed(server, "POST", "/v1/workspaces", token)
     assert.strictEqual(answer.status, 201)
   })
 
-describe.skipIf(noCluster !== undefined)(
-  `A PostgreSQL that fails${noCluster === undefined ? "" : ` (skipped: ${noCluster})`}`,
+describe.skipIf(clusterSkipReason !== undefined)(
+  `A PostgreSQL that fails${clusterSkipReason === undefined ? "" : ` (skipped: ${clusterSkipReason})`}`,
   () => {
     it.live(
       "is awaited at the start, reported while it is stopped, full or frozen, and used again afterwards",
@@ -78,7 +78,7 @@ describe.skipIf(noCluster !== undefined)(
           })
 
           // While the database is unavailable, connections are neither rejected nor kept waiting.
-          const early = yield* eventually("an answer", () => call(server, "GET", "/v1/health"))
+          const early = yield* eventually("an answer", () => sendJson(server, "GET", "/v1/health"))
           assertUnavailable(early)
           yield* eventually("a line in the logs", async () =>
             server.stdout().includes("waiting for")
@@ -87,7 +87,7 @@ describe.skipIf(noCluster !== undefined)(
           yield* postgres.query("CREATE ROLE app LOGIN; GRANT ALL ON SCHEMA public TO app")
           yield* eventually(
             "a start",
-            async () => (await call(server, "GET", "/v1/ready")).status === 200
+            async () => (await sendJson(server, "GET", "/v1/ready")).status === 200
           )
           const { token } = yield* newUser(server)
 

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import {
-  call,
+  sendJson,
   eventually,
   temporaryFolder
 } from "../../../packages/server/test/support/ServerProcess.ts"
@@ -77,7 +77,7 @@ const clockOf = async (
   account: { readonly workspace: string; readonly key: string }
 ) => {
   const often = new URLSearchParams({ schedule: "*/5 * * * * *", precision: "second", count: "1" })
-  const preview = await call(node, "GET", `${account.workspace}/cron/preview?${often}`, {
+  const preview = await sendJson(node, "GET", `${account.workspace}/cron/preview?${often}`, {
     token: account.key
   })
   return Date.parse(String(preview.body.data[0].at))

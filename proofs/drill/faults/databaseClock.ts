@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { steppableClock } from "../../../packages/server/test/support/PostgresCluster.ts"
-import { call, eventually } from "../../../packages/server/test/support/ServerProcess.ts"
+import { sendJson, eventually } from "../../../packages/server/test/support/ServerProcess.ts"
 import { startFixture } from "../fixture/Fixture.ts"
 import { startPostgresWith, storeAt } from "../fixture/Store.ts"
 
@@ -32,7 +32,7 @@ export const databaseClock = Effect.gen(function* () {
       what,
       async () => {
         const answers = await Promise.all(
-          fixture.nodes.map((node) => call(node, "GET", "/v1/ready?deep=1"))
+          fixture.nodes.map((node) => sendJson(node, "GET", "/v1/ready?deep=1"))
         )
         return answers.every((answer) => answer.status === status)
       },

@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import { startSink } from "../../../packages/server/test/engine/runner/support/processes.ts"
 import {
-  call,
+  sendJson,
   eventually,
   type ServerProcess
 } from "../../../packages/server/test/support/ServerProcess.ts"
-import { noSmallDisk, smallDisk } from "../../../packages/server/test/support/smallDisk.ts"
+import { smallDiskSkipReason, smallDisk } from "../../../packages/server/test/support/smallDisk.ts"
 import { audit } from "../fixture/Audit.ts"
 import { type Account, Ledger, openAccount, startLoad } from "../fixture/Load.ts"
 import { delays, failures, findHangs, unexpectedResponses } from "../fixture/promises.ts"
@@ -19,7 +19,7 @@ const fullForSeconds = 5
 
 /** Completely fills the embedded store's disk for a while, and then frees space. */
 export const disk = Effect.gen(function* () {
-  if (noSmallDisk !== undefined) return noSmallDisk
+  if (smallDiskSkipReason !== undefined) return smallDiskSkipReason
   const { fill, folder, free } = yield* smallDisk(diskMegabytes)
   const store = embeddedStore(folder)
   const sink = yield* startSink(() => 250)
@@ -74,7 +74,7 @@ const recovered = Effect.fnUntraced(function* (
 ) {
   const startedMs = performance.now()
   const ask = async (method: string, at: string, body?: object) =>
-    (await call(node, method, account.workspace + at, { token: account.key, body })).body
+    (await sendJson(node, method, account.workspace + at, { token: account.key, body })).body
   const id = yield* eventually("an acknowledgement", async () => {
     const name = crypto.randomUUID()
     const created = await ask("POST", "/delayed", { name, url: sinkUrl, delay_seconds: 0 })
@@ -90,7 +90,7 @@ const waitUntilIdle = (node: ServerProcess, account: Account) =>
     const counts = await Promise.all(
       ["queued", "running"].map(async (status) => {
         const at = `${account.workspace}/executions?status=${status}&limit=1`
-        const { body } = await call(node, "GET", at, { token: account.key })
+        const { body } = await sendJson(node, "GET", at, { token: account.key })
         return body.data.length as number
       })
     )

@@ -1,5 +1,5 @@
 import { scopes } from "@scheduling/domain/api-keys/Scope"
-import { call } from "../../../packages/server/test/support/ServerProcess.ts"
+import { sendJson } from "../../../packages/server/test/support/ServerProcess.ts"
 import { type Account, approvalsOf, World } from "./World.ts"
 
 const founders = 4
@@ -20,7 +20,10 @@ export const foundWorld = async (url: string): Promise<World> => {
 
 const found = async (url: string, world: World) => {
   const send = async (at: string, body: object, token?: string) => {
-    const answer = await call({ url }, "POST", at, { body, ...(token !== undefined && { token }) })
+    const answer = await sendJson({ url }, "POST", at, {
+      body,
+      ...(token !== undefined && { token })
+    })
     if (answer.status >= 300) throw new Error(`${at}: ${JSON.stringify(answer.body)}`)
     return answer.body
   }

@@ -6,7 +6,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { HttpApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import type { Role } from "@scheduling/domain/members/Role"
-import { type Answer, ask, outcome, signUp, textOf } from "../support/http.ts"
+import { type Answer, ask, statusAndError, signUp, textWithoutRequestId } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { Credentials, type CredentialAccess } from "./support/Credentials.ts"
 
@@ -130,7 +130,7 @@ const assertPromised = (endpoint: Endpoint, answer: Answer, promise: string, nam
     assert.notStrictEqual(body?.detail?.resource, "workspace", name)
     return
   }
-  assert.strictEqual(outcome(answer), promise, name)
+  assert.strictEqual(statusAndError(answer), promise, name)
   assert.strictEqual(headers.get("www-authenticate"), challenges[promise]?.(endpoint) ?? null, name)
   if (promise === "403 insufficient_scope") {
     assert.strictEqual(body.detail.required_scope, acceptedScopes(endpoint.access)[0], name)
@@ -244,10 +244,10 @@ layer(Credentials.layer.pipe(Layer.provideMerge(testAppLayer())))("Access", (it)
               return ask(endpoint.method, path, { token: one.token, ...rest })
             }
           )
-          const [first] = answers.map(textOf)
+          const [first] = answers.map(textWithoutRequestId)
           for (const answer of answers) {
             assertPromised(endpoint, answer, promised(endpoint, one), one.name)
-            assert.strictEqual(textOf(answer), first)
+            assert.strictEqual(textWithoutRequestId(answer), first)
           }
         }
       })

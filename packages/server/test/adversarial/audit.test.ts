@@ -13,13 +13,13 @@ import {
   randomIp,
   signUp
 } from "../support/http.ts"
-import { nobodysId } from "../support/routes.ts"
+import { unknownId } from "../support/routes.ts"
 import { inState } from "../engine/transitions/inState.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { linkTokenFor } from "../accounts/email/linkTokenFor.ts"
-import { codeNow, confirmTotp, startTotp } from "../accounts/totp/totp.ts"
+import { currentCode, confirmTotp, startTotp } from "../accounts/totp/totp.ts"
 import { type Endpoint, endpoints } from "./support/contract.ts"
-import { settle } from "./support/settle.ts"
+import { createOwner } from "./support/createOwner.ts"
 
 /**
  * Endpoints that need a mail server are tested in `accounts/passwords/reset.test.ts` and
@@ -75,7 +75,7 @@ const invitationFor = Effect.fnUntraced(function* ({ email }: Member) {
 const codeFor = Effect.fnUntraced(function* ({ example = {}, name }: Endpoint, member: Member) {
   if (!("code" in example)) return ""
   const secret = yield* startTotp(member)
-  if (name === "totp.confirm") return yield* codeNow(secret)
+  if (name === "totp.confirm") return yield* currentCode(secret)
   const [recoveryCode] = yield* confirmTotp(member, secret)
   return recoveryCode ?? ""
 })
@@ -156,7 +156,7 @@ layer(testAppLayer())("The audit log", (it) => {
     (endpoint) =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const { member, pathOf } = yield* settle
+        const { member, pathOf } = yield* createOwner
         const path = decisions.has(endpoint.name)
           ? (yield* pathOf(endpoint)).replace(lastId, yield* awaitApproval(member))
           : yield* pathOf(endpoint)
@@ -228,7 +228,7 @@ layer(testAppLayer())("The audit log", (it) => {
   it.effect.each(sensitive)("has no event of a failed request at $method $path", (endpoint) =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { member, pathOf } = yield* settle
+      const { member, pathOf } = yield* createOwner
       const count = sql<{ events: number }>`SELECT count(*)::int AS events FROM audit_events`
       const path = yield* pathOf(endpoint)
       const before = yield* count
@@ -239,7 +239,7 @@ layer(testAppLayer())("The audit log", (it) => {
         ...(/:\w+/.test(endpoint.path)
           ? [
               {
-                path: path.replace(lastId, nobodysId),
+                path: path.replace(lastId, unknownId),
                 token,
                 body: endpoint.example
               }

@@ -3,9 +3,9 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { ask } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { bodyWith } from "./support/calmly.ts"
+import { bodyWith } from "./support/askWithinLimits.ts"
 import { endpoints, propertiesOf } from "./support/contract.ts"
-import { SettledOwner } from "./support/SettledOwner.ts"
+import { SharedOwner } from "./support/SharedOwner.ts"
 
 const maxBytes = 1024 * 1024
 
@@ -100,7 +100,7 @@ const spentSince = (start: NodeJS.CpuUsage) => {
 /** The maximum cost of a request, including the client's own cost, in units of 5 to 7 ms. */
 const maxUnits = 6
 
-layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())), { timeout: "60 seconds" })(
+layer(SharedOwner.layer.pipe(Layer.provideMerge(testAppLayer())), { timeout: "60 seconds" })(
   "The work of a body",
   (it) => {
     const assertCheap = Effect.fnUntraced(function* (
@@ -129,7 +129,7 @@ layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())), { timeout: "6
       (endpoint) => {
         it.effect("is bounded, whatever its content", () =>
           Effect.gen(function* () {
-            const { member, pathOf } = yield* SettledOwner
+            const { member, pathOf } = yield* SharedOwner
             const { example = {}, method, schema } = endpoint
             const at = { method, path: yield* pathOf(endpoint) }
             const options = { token: member.access_token, unit: unitMillis() }

@@ -6,7 +6,7 @@ import type { IncomingMessage } from "node:http"
 import { Resolver } from "@scheduling/calls/egress/Egress"
 import { parseCidrs } from "@scheduling/calls/egress/EgressRules"
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
-import { ask, type Member, signUp, together } from "../support/http.ts"
+import { ask, type Member, signUp, runConcurrently } from "../support/http.ts"
 import { eventually } from "../support/ServerProcess.ts"
 import { startNode, TestApp, testConfig } from "../support/TestApp.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
@@ -297,7 +297,7 @@ layer(Fixture.layer, { excludeTestServices: true })("A call", (it) => {
         const { arrivals, port } = yield* Fixture
         arrivals.length = 0
         const allowed = [outside, "0x7f.1", "[::ffff:127.0.0.1]", nameFor([outside])]
-        yield* together(
+        yield* runConcurrently(
           allowed.map(
             Effect.fnUntraced(function* (host, index) {
               const [ended] = yield* outcomesOf(kind, [`http://${host}:${port}/${index}`])
@@ -350,7 +350,7 @@ layer(Fixture.layer, { excludeTestServices: true })("A call", (it) => {
           [outside, "127.0.0.2"],
           ["::ffff:127.0.0.2", "fe80::1", "10.0.0.1", outside, "169.254.169.254"]
         ]
-        yield* together(
+        yield* runConcurrently(
           many.map(
             Effect.fnUntraced(function* (given, index) {
               const [ended] = yield* outcomesOf(kind, [`http://${nameFor(given)}:${port}/${index}`])
@@ -412,7 +412,7 @@ layer(Fixture.layer, { excludeTestServices: true })("A call", (it) => {
           }
         })
         const codes = [300, 301, 302, 303, 305, 307, 308]
-        yield* together(
+        yield* runConcurrently(
           codes.map(
             Effect.fnUntraced(function* (code) {
               const [ended] = yield* outcomesOf(kind, [`http://${outside}:${port}/${code}`])
@@ -442,7 +442,7 @@ layer(Fixture.layer, { excludeTestServices: true })("A call", (it) => {
       ]
       respond.with = (path) => ({ status: 200, body: bodies[Number(path.slice(1))] ?? "" })
       const at = `http://${outside}:${port}/`
-      yield* together(
+      yield* runConcurrently(
         bodies.map(
           Effect.fnUntraced(function* (body, index) {
             const [, second] = yield* outcomesOf("chains", [

@@ -11,8 +11,8 @@ import { clientOf, Clients } from "../../src/http/fairness/Clients.ts"
 import { HttpServerLayer, serveRoutes } from "../../src/http/HttpServer.ts"
 import { Shutdown } from "../../src/http/Shutdown.ts"
 import { makeNodeServer, serverLimits } from "../../src/http/server/NodeServer.ts"
-import { ask, assertShape, outcome, times } from "../support/http.ts"
-import { request, talkTo } from "../support/rawHttp.ts"
+import { ask, assertErrorShape, statusAndError, times } from "../support/http.ts"
+import { requestText, sendBytesTo } from "../support/rawHttp.ts"
 import { eventually, listening } from "../support/ServerProcess.ts"
 import { TestApp, testConfig } from "../support/TestApp.ts"
 
@@ -69,9 +69,9 @@ const startServerWith = Effect.fnUntraced(function* (limits: CapacityLimits) {
 
 const startServer = startServerWith(limits)
 
-const assertBusy = (answer: Parameters<typeof assertShape>[0]) => {
-  assertShape(answer)
-  assert.strictEqual(outcome(answer), "503 unavailable")
+const assertBusy = (answer: Parameters<typeof assertErrorShape>[0]) => {
+  assertErrorShape(answer)
+  assert.strictEqual(statusAndError(answer), "503 unavailable")
   assert.strictEqual(answer.headers.get("retry-after"), "1")
   assert.include(answer.body.detail.message, "busy")
 }
@@ -100,7 +100,7 @@ const lingering = (url: string, count: number, bytes: string) =>
   )
 
 const halfOf = (length: number) =>
-  request("POST /", { "content-length": String(length) }, "a".repeat(length / 2))
+  requestText("POST /", { "content-length": String(length) }, "a".repeat(length / 2))
 
 describe("a flood of requests", () => {
   it.live("gets a 503 with Retry-After once the limit of concurrent requests is reached", () =>
@@ -123,7 +123,7 @@ describe("a flood of requests", () => {
     Effect.gen(function* () {
       const { get, letGo, untilWorking, url } = yield* startServer
       const sent = yield* Effect.forkChild(
-        talkTo(url, request("GET /work").repeat(200), { answers: 200 })
+        sendBytesTo(url, requestText("GET /work").repeat(200), { answers: 200 })
       )
       yield* untilWorking(1)
       assert.strictEqual((yield* get("/anything")).status, 200)
@@ -140,7 +140,9 @@ describe("a flood of requests", () => {
   it.live("makes room when its clients disconnect", () =>
     Effect.gen(function* () {
       const { get, untilWorking, url } = yield* startServer
-      yield* Effect.scoped(Effect.andThen(lingering(url, 3, request("GET /work")), untilWorking(3)))
+      yield* Effect.scoped(
+        Effect.andThen(lingering(url, 3, requestText("GET /work")), untilWorking(3))
+      )
       yield* eventually("room", async () => (await fetch(url)).status === 200)
       assert.strictEqual((yield* get("/anything")).status, 200)
     })
@@ -229,7 +231,7 @@ describe("a flood of connections", () => {
   })
 
   const assertTurnedAway = Effect.fnUntraced(function* (url: string) {
-    const [client] = yield* lingering(url, 1, request("GET /"))
+    const [client] = yield* lingering(url, 1, requestText("GET /"))
     yield* eventually("an end", async () => client?.socket.closed)
     assert.strictEqual(client?.told, "")
   })
@@ -237,7 +239,7 @@ describe("a flood of connections", () => {
   it.live("is bounded, and idle ones make room for others", () =>
     Effect.gen(function* () {
       const url = yield* startForTwo((_request, response) => void response.end())
-      const idle = yield* lingering(url, 2, request("GET /"))
+      const idle = yield* lingering(url, 2, requestText("GET /"))
       yield* eventually("two answers", async () => idle.every(({ told }) => told !== ""))
       yield* assertTurnedAway(url)
       yield* eventually("room", async () => (await fetch(url)).status === 200)
@@ -248,7 +250,7 @@ describe("a flood of connections", () => {
     Effect.gen(function* () {
       const answers: Array<ServerResponse> = []
       const url = yield* startForTwo((_request, response) => void answers.push(response))
-      const busy = yield* lingering(url, 2, request("GET /"))
+      const busy = yield* lingering(url, 2, requestText("GET /"))
       yield* eventually("two requests", async () => answers.length === 2)
       yield* assertTurnedAway(url)
       for (const answer of answers) answer.end()
@@ -322,9 +324,9 @@ describe("a flood of one client", () => {
         (path) => Effect.forkChild(get(path))
       )
       yield* untilWorking(3)
-      const refused = yield* talkTo(
+      const refused = yield* sendBytesTo(
         url,
-        request("POST /", { "content-length": String(100 * 1024) }, "a".repeat(1024))
+        requestText("POST /", { "content-length": String(100 * 1024) }, "a".repeat(1024))
       )
       assert.deepStrictEqual(
         refused.answers.map(({ headers, status }) => `${status} ${headers.get("connection")}`),
@@ -380,7 +382,7 @@ describe("a flood of responses that nobody reads", () => {
   it.live("is one response per connection: the next request waits until it is sent", () =>
     Effect.gen(function* () {
       const { asked, url } = yield* startReadable({})
-      const socket = yield* askDeaf(url, request("GET /").repeat(10))
+      const socket = yield* askDeaf(url, requestText("GET /").repeat(10))
       yield* eventually("an answer", async () => asked.length === 1)
       yield* eventually("what the kernel takes", async () => socket.readableLength > 0)
       assert.lengthOf(asked, 1)
@@ -394,7 +396,7 @@ describe("a flood of responses that nobody reads", () => {
   it.live("ends with the connection if more requests arrive in one piece than may wait", () =>
     Effect.gen(function* () {
       const { asked, url } = yield* startReadable({})
-      const socket = yield* askDeaf(url, request("GET /small").repeat(1_000))
+      const socket = yield* askDeaf(url, requestText("GET /small").repeat(1_000))
       socket.resume()
       yield* eventually("the end", async () => socket.closed)
       assert.lengthOf(asked, 251)
@@ -406,7 +408,7 @@ describe("a flood of responses that nobody reads", () => {
       const { asked, isOpen, url } = yield* startReadable({ maxBytes: 3.5 * large.length })
       const askFrom = Effect.fnUntraced(function* (address: string) {
         const before = asked.length
-        yield* askDeaf(url, request("GET /", { "x-forwarded-for": address }))
+        yield* askDeaf(url, requestText("GET /", { "x-forwarded-for": address }))
         yield* eventually("an answer", async () => asked.length === before + 1)
       })
       yield* askFrom("192.0.2.2")
@@ -425,7 +427,7 @@ describe("a flood of responses that nobody reads", () => {
         graceMs: 200,
         bytesPerSecond: 100 * 1024 * 1024
       })
-      const socket = yield* askDeaf(url, request("GET /"))
+      const socket = yield* askDeaf(url, requestText("GET /"))
       const trickle = setInterval(() => socket.read(1), 5)
       yield* Effect.addFinalizer(() => Effect.sync(() => clearInterval(trickle)))
       yield* eventually("a request", async () => isOpen().length === 1)

@@ -4,21 +4,26 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { ask, createKey, type Member, outcome, signUp } from "../support/http.ts"
-import { nobodysId } from "../support/routes.ts"
+import { ask, createKey, type Member, statusAndError, signUp } from "../support/http.ts"
+import { unknownId } from "../support/routes.ts"
 import { type TestApp, testAppLayer } from "../support/TestApp.ts"
-import { atOnce } from "./support/calmly.ts"
+import { concurrentRequests } from "./support/askWithinLimits.ts"
 import {
   type Endpoint,
   endpoints,
   fieldsOf,
   isInWorkspace,
   pathWith,
-  placesIn,
+  idPositionsIn,
   schemas
 } from "./support/contract.ts"
-import { changes, everything } from "./support/everything.ts"
-import { acquire, acquireInto, acquireSession, type RecordIds } from "./support/recordIds.ts"
+import { changedRows, readAllRows } from "./support/readAllRows.ts"
+import {
+  createAllRecords,
+  createMissingRecords,
+  createSession,
+  type RecordIds
+} from "./support/recordIds.ts"
 
 /**
  * A member with two workspaces, and a member of another workspace. Everything outside the first
@@ -57,17 +62,17 @@ class Fixture extends Context.Service<
       const foreign = yield* Effect.forEach(
         [elsewhere, stranger],
         Effect.fnUntraced(function* (other) {
-          const holdings = { ...(yield* acquire(other)), ...(yield* acquireSession(other)) }
+          const holdings = { ...(yield* createAllRecords(other)), ...(yield* createSession(other)) }
           // Two records of each kind, so that a list can have a second page.
-          yield* acquire(other)
+          yield* createAllRecords(other)
           yield* ask("POST", `${other.workspace}/signing-secrets/rotate`, {
             token: other.access_token
           })
           return { owner: other, holdings }
         })
       )
-      const own = { ...(yield* acquire(owner)), ...(yield* acquireSession(owner)) }
-      return Fixture.of({ owner, key, own, sibling: yield* acquire(owner), foreign })
+      const own = { ...(yield* createAllRecords(owner)), ...(yield* createSession(owner)) }
+      return Fixture.of({ owner, key, own, sibling: yield* createAllRecords(owner), foreign })
     }).pipe(Effect.orDie)
   )
 }
@@ -103,7 +108,7 @@ const wrongIds = (
   ])
 }
 
-const withIds = endpoints.filter(({ path }) => placesIn(path).length > 0)
+const withIds = endpoints.filter(({ path }) => idPositionsIn(path).length > 0)
 const lists = endpoints.filter(({ isList }) => isList)
 
 const idFields = (names: ReadonlyArray<string>) => names.filter((name) => /_ids?$/.test(name))
@@ -149,9 +154,9 @@ describe("the contract", () => {
  */
 const acquireFor = (owner: Member, { path }: Endpoint) =>
   // Each kind of task has executions.
-  placesIn(path).some((place) => place.startsWith("executions/"))
-    ? acquire(owner)
-    : acquireInto({}, owner, path)
+  idPositionsIn(path).some((place) => place.startsWith("executions/"))
+    ? createAllRecords(owner)
+    : createMissingRecords({}, owner, path)
 
 const FreshFixture = Fixture.layer.pipe(Layer.provideMerge(testAppLayer()))
 
@@ -163,33 +168,33 @@ layer(FreshFixture)("An id", (it) => {
         const { owner, sibling } = fixture
         yield* TestClock.adjust("1 millis")
         const own: RecordIds = { ...fixture.own, ...(yield* acquireFor(owner, endpoint)) }
-        const before = yield* everything
+        const before = yield* readAllRows
         const options = endpoint.example === undefined ? {} : { body: endpoint.example }
         const assertNothing = Effect.fnUntraced(function* (idAt: (place: string) => string) {
           const path = pathWith(endpoint.path, owner.workspace_id, idAt)
           for (const token of credentialsFor(endpoint, fixture)) {
             const answer = yield* ask(endpoint.method, path, { ...options, token })
-            assert.strictEqual(outcome(answer), "404 not_found", path)
+            assert.strictEqual(statusAndError(answer), "404 not_found", path)
             assert.notStrictEqual(answer.body.detail.resource, "workspace", path)
           }
         })
         const rightAt = (place: string) => own[place]?.[0] ?? assert.fail(`what is ${place}?`)
-        for (const wrong of placesIn(endpoint.path)) {
+        for (const wrong of idPositionsIn(endpoint.path)) {
           yield* Effect.forEach(
             wrongIds(wrong, fixture, own, sibling),
             (id) => assertNothing((place) => (place === wrong ? id : rightAt(place))),
-            { concurrency: atOnce, discard: true }
+            { concurrency: concurrentRequests, discard: true }
           )
         }
         for (const { holdings } of fixture.foreign) {
           if (!isInWorkspace(endpoint)) continue
           yield* assertNothing((place) => holdings[place]?.[0] ?? assert.fail(place))
         }
-        assert.deepStrictEqual(changes(yield* everything, before), [])
+        assert.deepStrictEqual(changedRows(yield* readAllRows, before), [])
 
         // With the correct ids, the same request succeeds.
         yield* TestClock.adjust("1 millis")
-        const last = placesIn(endpoint.path).at(-1) ?? ""
+        const last = idPositionsIn(endpoint.path).at(-1) ?? ""
         for (const id of own[last] ?? []) {
           const path = pathWith(endpoint.path, owner.workspace_id, (place) =>
             place === last ? id : rightAt(place)
@@ -200,7 +205,7 @@ layer(FreshFixture)("An id", (it) => {
           })
           assert.include([200, 201, 202, 204, 409], status, path)
         }
-        const done = changes(yield* everything, before)
+        const done = changedRows(yield* readAllRows, before)
         // A new record has only one version, so restoring it changes nothing, and none of the
         // executions is waiting for approval.
         const hasNoEffect = /\/(restore|approve|reject)$/.test(endpoint.path)
@@ -225,7 +230,7 @@ layer(FreshFixture)("A cursor", (it) => {
       const listOf = (of: Member, holdings: RecordIds, query: string) =>
         ask(
           "GET",
-          pathWith(endpoint.path, of.workspace_id, (place) => holdings[place]?.[0] ?? nobodysId) +
+          pathWith(endpoint.path, of.workspace_id, (place) => holdings[place]?.[0] ?? unknownId) +
             query +
             (requiredQuery[endpoint.name] ?? ""),
           { token: of.access_token }
@@ -262,12 +267,12 @@ layer(FreshFixture)("An id in a query", (it) => {
         const answerTo = (id: string, token: string) =>
           ask(
             endpoint.method,
-            `${pathWith(path, fixture.owner.workspace_id, () => nobodysId)}?${field}=${id}` +
+            `${pathWith(path, fixture.owner.workspace_id, () => unknownId)}?${field}=${id}` +
               (requiredQuery[endpoint.name] ?? ""),
             { token }
           )
         for (const token of credentialsFor({ access, path, ...endpoint }, fixture)) {
-          const nobodys = yield* answerTo(nobodysId, token)
+          const nobodys = yield* answerTo(unknownId, token)
           assert.strictEqual(nobodys.status, 200, nobodys.text)
           for (const { holdings } of fixture.foreign) {
             yield* Effect.forEach(
@@ -276,7 +281,7 @@ layer(FreshFixture)("An id in a query", (it) => {
                 Effect.map(answerTo(id, token), ({ text }) =>
                   assert.strictEqual(text, nobodys.text, id)
                 ),
-              { concurrency: atOnce, discard: true }
+              { concurrency: concurrentRequests, discard: true }
             )
           }
         }

@@ -4,9 +4,9 @@ import { Api } from "@scheduling/domain/Api"
 import { Access } from "@scheduling/domain/shared/Access"
 import { Context, Effect } from "effect"
 import { HttpApi } from "effect/http-api"
-import { ask, assertShape, outcome, password, randomEmail } from "../support/http.ts"
-import { request, talk } from "../support/rawHttp.ts"
-import { routes, urlOf } from "../support/routes.ts"
+import { ask, assertErrorShape, statusAndError, password, randomEmail } from "../support/http.ts"
+import { requestText, sendBytes } from "../support/rawHttp.ts"
+import { routes, urlWithIds } from "../support/routes.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 
 const app = "https://app.example.com"
@@ -19,7 +19,7 @@ const credentialUrls: ReadonlyArray<string> = (() => {
     onGroup: () => {},
     onEndpoint: ({ endpoint }) => {
       const { kind } = Context.getUnsafe(endpoint.annotations, Access)
-      if (kind === "public" && endpoint.method !== "GET") found.push(urlOf(endpoint.path))
+      if (kind === "public" && endpoint.method !== "GET") found.push(urlWithIds(endpoint.path))
     }
   })
   return found
@@ -44,13 +44,13 @@ layer(testAppLayer({ allowedOrigins: [app] }))("A page of another origin", (it) 
     Effect.gen(function* () {
       for (const body of [{}, "junk", { email: randomEmail(), password }]) {
         const answer = yield* ask("POST", url, { body, headers })
-        assertShape(answer)
-        assert.strictEqual(outcome(answer), "403 origin_refused")
+        assertErrorShape(answer)
+        assert.strictEqual(statusAndError(answer), "403 origin_refused")
         assert.isNull(cors(answer.headers))
       }
       // Browsers send no preflight request if there is no content type.
-      const untyped = yield* talk(
-        request(`POST ${url}`, { ...headers, "content-length": "2", connection: "close" }, "{}")
+      const untyped = yield* sendBytes(
+        requestText(`POST ${url}`, { ...headers, "content-length": "2", connection: "close" }, "{}")
       )
       assert.strictEqual(untyped.answers[0]?.body.detail.error, "origin_refused")
       const asked = yield* ask("OPTIONS", url, { headers: { ...evil, ...headers } })
@@ -69,7 +69,7 @@ layer(testAppLayer({ allowedOrigins: [app] }))("A page of another origin", (it) 
     Effect.gen(function* () {
       const { host = "other", ...rest } = headers as Readonly<Record<string, string>>
       for (const url of credentialUrls) {
-        const { answers } = yield* talk(
+        const { answers } = yield* sendBytes(
           `POST ${url} HTTP/1.1\r\nhost: ${host}\r\n` +
             Object.entries(rest)
               .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -88,7 +88,7 @@ layer(testAppLayer({ allowedOrigins: [app] }))("A page of another origin", (it) 
   it.effect("may read endpoints that need a credential", () =>
     Effect.gen(function* () {
       for (const { method, path } of routes) {
-        const url = urlOf(path)
+        const url = urlWithIds(path)
         if (credentialUrls.includes(url)) continue
         const answer = yield* ask(method, url, { headers: evil })
         assert.strictEqual(cors(answer.headers), "*")
@@ -99,7 +99,7 @@ layer(testAppLayer({ allowedOrigins: [app] }))("A page of another origin", (it) 
 
 const forHost = (host: string, line = "GET /v1/whoami") =>
   Effect.map(
-    talk(`${line} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`),
+    sendBytes(`${line} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`),
     ({ answers: [answer] }) => `${answer?.status} ${answer?.body.detail?.error ?? ""}`.trim()
   )
 
@@ -144,7 +144,7 @@ layer(testAppLayer({ allowedHosts: ["API.example.com", "[fd00::1]"] }))("A name"
       for (const { method, path } of routes) {
         if (path === "/v1/health" || path === "/v1/ready") continue
         assert.strictEqual(
-          yield* forHost("evil.example", `${method} ${urlOf(path)}`),
+          yield* forHost("evil.example", `${method} ${urlWithIds(path)}`),
           "421 misdirected_request"
         )
       }

@@ -6,8 +6,8 @@ import { TestClock } from "effect/testing"
 import { randomBytes } from "node:crypto"
 import { deleteHistoryOfDeletedWorkspaces } from "../../src/engine/GoneWorkspaces.ts"
 import { notificationsOf } from "../notifications/support/channels.ts"
-import { mailTo, testAppWithMail } from "../notifications/support/withMail.ts"
-import { ask, createKey, outcome, password, randomIp, signUp } from "../support/http.ts"
+import { waitForMail, testAppWithMail } from "../notifications/support/withMail.ts"
+import { ask, createKey, statusAndError, password, randomIp, signUp } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { eventually } from "../engine/runner/support/tasks.ts"
 
@@ -140,7 +140,7 @@ layer(testAppLayer())("an account that no longer exists", (it) => {
         headers,
         body: { current_password: password }
       })
-      assert.strictEqual(outcome(removed), "204")
+      assert.strictEqual(statusAndError(removed), "204")
       yield* deleteHistoryOfDeletedWorkspaces(sql)
       yield* TestClock.adjust("10 minutes")
       yield* TestClock.withLive(
@@ -179,12 +179,12 @@ layer(testAppWithMail)("an account that no longer exists, where mail is sent,", 
         body: { email: member.email, role: "viewer" }
       })
       const tokenIn = (text: string) => /[\w-]{43}$/m.exec(text)?.[0] ?? ""
-      const invitation = yield* mailTo(member.email, "You are invited to a workspace")
+      const invitation = yield* waitForMail(member.email, "You are invited to a workspace")
       yield* ask("POST", "/v1/invitations/accept", {
         token: member.access_token,
         body: { token: tokenIn(invitation.text) }
       })
-      const verification = yield* mailTo(member.email, "Is this your email?")
+      const verification = yield* waitForMail(member.email, "Is this your email?")
       yield* ask("POST", "/v1/auth/email/verify", { body: { token: tokenIn(verification.text) } })
       const config = { to: member.email }
       const { body: channel } = yield* channels.create({ kind: "email", config })
@@ -194,10 +194,10 @@ layer(testAppWithMail)("an account that no longer exists, where mail is sent,", 
         token: member.access_token,
         body: { current_password: password }
       })
-      assert.strictEqual(outcome(removed), "204")
+      assert.strictEqual(statusAndError(removed), "204")
       const { body } = yield* channels.get(channel.id)
       assert.deepInclude(body, { paused: true, confirmed: false })
-      assert.strictEqual(outcome(yield* channels.test(channel.id)), "409 conflict")
+      assert.strictEqual(statusAndError(yield* channels.test(channel.id)), "409 conflict")
       // An address that another user has entered in a channel remains until that user deletes it,
       // and stays in that user's audit log.
       const log = "public.audit_events"

@@ -5,40 +5,40 @@ import { firingOptions } from "@scheduling/domain/cron/FiringOptions"
 import { heartbeatDefaults } from "@scheduling/domain/monitors/heartbeat/HeartbeatMonitor"
 import { Effect, Layer } from "effect"
 import { domainToASCII } from "node:url"
-import { type Answer, ask, outcome } from "../support/http.ts"
+import { type Answer, ask, statusAndError } from "../support/http.ts"
 import { exceededJsonBound, jsonBounds } from "../../src/http/request/JsonBounds.ts"
-import { request, talk } from "../support/rawHttp.ts"
+import { requestText, sendBytes } from "../support/rawHttp.ts"
 import { TestApp, testAppLayer } from "../support/TestApp.ts"
-import { askCalmly, atOnce, bodyWith } from "./support/calmly.ts"
+import { askWithinLimits, concurrentRequests, bodyWith } from "./support/askWithinLimits.ts"
 import { assertEachRefused } from "./support/batches.ts"
 import {
   type Endpoint,
   endpoints,
   fieldsOf,
-  itemOf,
+  batchItemOf,
   propertiesOf,
-  takesAnything,
-  takesText
+  acceptsAnyJson,
+  acceptsString
 } from "./support/contract.ts"
-import { changes, everything } from "./support/everything.ts"
-import { settle } from "./support/settle.ts"
-import { texts, values, wide } from "./support/hostileTexts.ts"
-import { SettledOwner } from "./support/SettledOwner.ts"
+import { changedRows, readAllRows } from "./support/readAllRows.ts"
+import { createOwner } from "./support/createOwner.ts"
+import { hostileTexts, hostileJsonValues, objectWithKeys } from "./support/hostileTexts.ts"
+import { SharedOwner } from "./support/SharedOwner.ts"
 
-const wholeBodies = values.filter((value) => value !== "{}")
+const wholeBodies = hostileJsonValues.filter((value) => value !== "{}")
 
 /** These values are rejected before any field is checked, so one field is enough. */
-const unread = new Set(values.filter((value) => exceededJsonBound(value) !== undefined))
+const unread = new Set(hostileJsonValues.filter((value) => exceededJsonBound(value) !== undefined))
 
 /**
  * Number and boolean fields reject all strings in the same way, so testing a few strings is enough.
  */
-const ofTexts = new Set(texts.slice(3).map((text) => JSON.stringify(text)))
+const ofTexts = new Set(hostileTexts.slice(3).map((text) => JSON.stringify(text)))
 
 const valuesFor = ({ schema }: Endpoint) =>
   fieldsOf(schema).taken.flatMap(([field, property], n) => {
-    const isOfText = takesText(property) || takesAnything(property)
-    return values
+    const isOfText = acceptsString(property) || acceptsAnyJson(property)
+    return hostileJsonValues
       .filter((value) => (n === 0 || !unread.has(value)) && (isOfText || !ofTexts.has(value)))
       .map((value) => [field, value] as const)
   })
@@ -94,14 +94,14 @@ const shownAgain = (created: object, stored: object) =>
 /** Asserts that the body was valid, even if the record's state does not permit the change. */
 const assertTaken = ({ status, text }: Answer) => assert.notInclude([400, 422], status, text)
 
-layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (it) => {
+layer(SharedOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (it) => {
   describe.each(withBody)("for $method $path", (endpoint) => {
     const { example = {}, method, schema } = endpoint
-    const item = itemOf(endpoint)
+    const item = batchItemOf(endpoint)
 
     it.effect("in any field is rejected, or stored unchanged", () =>
       Effect.gen(function* () {
-        const { member, pathOf } = yield* settle
+        const { member, pathOf } = yield* createOwner
         const path = yield* pathOf(endpoint)
         const token = member.access_token
         const isChange = method === "PATCH"
@@ -111,7 +111,7 @@ layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON
             const isMerged = isChange && merged.has(field) && value.startsWith("{")
             const before = isMerged ? (yield* ask("GET", path, { token })).body : {}
             const body = bodyWith(example, field, value)
-            const answer = yield* askCalmly(method, path, { token, body })
+            const answer = yield* askWithinLimits(method, path, { token, body })
             if (answer.status >= 300) return
             const at = isChange ? path.replace(/\/[^/]+$/, "") : path
             const sent = isMerged
@@ -120,7 +120,7 @@ layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON
             yield* assertKept(answer, field, sent, { path: at, token })
           }),
           // Changes run one at a time, because each result is read before the next change.
-          { concurrency: isChange ? 1 : atOnce, discard: true }
+          { concurrency: isChange ? 1 : concurrentRequests, discard: true }
         )
         assert.notProperty({}, "isAdmin")
       })
@@ -131,14 +131,14 @@ layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON
       "does not change response-only fields",
       () =>
         Effect.gen(function* () {
-          const { member, pathOf } = yield* settle
+          const { member, pathOf } = yield* createOwner
           const path = yield* pathOf(endpoint)
           const token = member.access_token
           const shown = ({ body }: Answer) => ignored.map((field) => body[field])
           let last = yield* ask(method, path, { token, body: example })
           assert.isBelow(last.status, 300, last.text)
           const before = shown(last)
-          for (const value of values) {
+          for (const value of hostileJsonValues) {
             // These bodies are rejected as a whole, because they contain too many values or too
             // many bytes.
             if (unread.has(value) || value.length * ignored.length > 1_000_000) continue
@@ -147,10 +147,10 @@ layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON
             const isVersioned = "version" in example && version !== undefined
             const current = isVersioned ? { ...example, version } : example
             const body = `{${sent},${JSON.stringify(current).slice(1)}`
-            const answer = yield* askCalmly(method, path, { token, body })
+            const answer = yield* askWithinLimits(method, path, { token, body })
             // A number that is too large for JavaScript is rejected as invalid JSON.
             if ([Infinity, -Infinity].includes(JSON.parse(value))) {
-              assert.strictEqual(outcome(answer), "422 validation_failed")
+              assert.strictEqual(statusAndError(answer), "422 validation_failed")
             } else {
               assert.strictEqual(answer.status, 200, answer.text)
               assert.deepStrictEqual(shown(answer), before)
@@ -162,11 +162,11 @@ layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON
 
     it.effect.runIf(item !== undefined)("in a field of one item does not affect other items", () =>
       Effect.gen(function* () {
-        const { member, pathOf } = yield* settle
+        const { member, pathOf } = yield* createOwner
         const path = yield* pathOf(endpoint)
         const read = { path: path.replace(/\/batch$/, ""), token: member.access_token }
         // Other endpoints reject the whole body before they check its fields.
-        const readable = values.filter((value) => !unread.has(value))
+        const readable = hostileJsonValues.filter((value) => !unread.has(value))
         const example = item?.example ?? {}
         const items = readable.flatMap((value) => [value, undefined])
         for (const field of propertiesOf(item?.schema)) {
@@ -174,7 +174,7 @@ layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON
             value === undefined ? JSON.stringify(example) : bodyWith(example, field, value)
           )
           const body = `{"items":[${written.join()}]}`
-          const answer = yield* askCalmly("POST", path, { token: read.token, body })
+          const answer = yield* askWithinLimits("POST", path, { token: read.token, body })
           assert.strictEqual(answer.status, 200, answer.text.slice(0, 500))
           for (const [at, { data, error, status }] of answer.body.items.entries()) {
             const value = items[at]
@@ -192,32 +192,35 @@ layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON
 
     it.effect("instead of the body is rejected", () =>
       Effect.gen(function* () {
-        const { member, pathOf } = yield* SettledOwner
+        const { member, pathOf } = yield* SharedOwner
         const path = yield* pathOf(endpoint)
-        const before = yield* everything
+        const before = yield* readAllRows
         yield* Effect.forEach(
           wholeBodies,
           Effect.fnUntraced(function* (body) {
-            const answer = yield* askCalmly(method, path, { token: member.access_token, body })
+            const answer = yield* askWithinLimits(method, path, {
+              token: member.access_token,
+              body
+            })
             assert.include([400, 422], answer.status, body.slice(0, 100))
           }),
-          { concurrency: atOnce, discard: true }
+          { concurrency: concurrentRequests, discard: true }
         )
-        assert.deepStrictEqual(changes(yield* everything, before), [])
+        assert.deepStrictEqual(changedRows(yield* readAllRows, before), [])
       })
     )
 
     it.effect("with a duplicate field counts as its last value only", () =>
       Effect.gen(function* () {
-        const { member, pathOf } = yield* settle
+        const { member, pathOf } = yield* createOwner
         const path = yield* pathOf(endpoint)
         const token = member.access_token
         const isAnything = (field: string) =>
-          fieldsOf(schema).taken.some(([name, one]) => name === field && takesAnything(one))
+          fieldsOf(schema).taken.some(([name, one]) => name === field && acceptsAnyJson(one))
         for (const [field, value] of Object.entries(example)) {
           const last = JSON.stringify(value)
           for (const first of ['{"__proto__":[]}', "[[]]", "false"]) {
-            const wrong = yield* askCalmly(method, path, {
+            const wrong = yield* askWithinLimits(method, path, {
               token,
               body: bodyWith(example, field, last, first)
             })
@@ -226,23 +229,23 @@ layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON
               yield* assertKept(wrong, field, JSON.parse(first), { path, token })
               // A batch is an array with an invalid item.
             } else if (item !== undefined && first === "[[]]") assertEachRefused(wrong, 1)
-            else assert.strictEqual(outcome(wrong), "422 validation_failed", field)
+            else assert.strictEqual(statusAndError(wrong), "422 validation_failed", field)
           }
         }
         const [[field, value] = assert.fail()] = Object.entries(example)
         const body = bodyWith(example, field, '"\\u0000"', JSON.stringify(value))
-        const taken = yield* askCalmly(method, path, { token, body })
+        const taken = yield* askWithinLimits(method, path, { token, body })
         if (!namesOthers(endpoint)) assertTaken(taken)
       })
     )
 
     it.effect("in another encoding or under another name is rejected unread", () =>
       Effect.gen(function* () {
-        const { member, pathOf } = yield* SettledOwner
+        const { member, pathOf } = yield* SharedOwner
         const path = yield* pathOf(endpoint)
         const token = member.access_token
         const body = JSON.stringify(example)
-        const before = yield* everything
+        const before = yield* readAllRows
         for (const type of [
           "text/plain",
           "text/json",
@@ -254,8 +257,8 @@ layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON
           "application/jsonp",
           "é"
         ]) {
-          const answer = yield* askCalmly(method, path, { token, body, type })
-          assert.strictEqual(outcome(answer), "415 unsupported_media_type", type)
+          const answer = yield* askWithinLimits(method, path, { token, body, type })
+          assert.strictEqual(statusAndError(answer), "415 unsupported_media_type", type)
         }
         for (const bytes of [
           Buffer.from(`\ufeff${body}`, "utf16le"),
@@ -263,30 +266,30 @@ layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON
           Buffer.from(body.replace('"', '"\xc0\x80'), "latin1"),
           Buffer.from(body.replace('"', '"\xed\xa0\x80'), "latin1")
         ]) {
-          const head = request(`${method} ${path}`, {
+          const head = requestText(`${method} ${path}`, {
             authorization: `Bearer ${token}`,
             "content-type": "application/json",
             "content-length": String(bytes.length),
             connection: "close"
           })
-          const { answers } = yield* talk(Buffer.concat([Buffer.from(head, "latin1"), bytes]))
+          const { answers } = yield* sendBytes(Buffer.concat([Buffer.from(head, "latin1"), bytes]))
           assert.deepStrictEqual(
             answers.map(({ body }) => body.detail.error),
             ["malformed_json"]
           )
         }
-        assert.deepStrictEqual(changes(yield* everything, before), [])
+        assert.deepStrictEqual(changedRows(yield* readAllRows, before), [])
       })
     )
   })
 
   it.effect("of more fields than any schema has is rejected before it is decoded", () =>
     Effect.gen(function* () {
-      const { member, pathOf } = yield* SettledOwner
+      const { member, pathOf } = yield* SharedOwner
       for (const endpoint of withBody.filter(({ name }) => /auth.login|cron.create/.test(name))) {
-        const { body, status } = yield* askCalmly(endpoint.method, yield* pathOf(endpoint), {
+        const { body, status } = yield* askWithinLimits(endpoint.method, yield* pathOf(endpoint), {
           token: member.access_token,
-          body: wide(jsonBounds.values + 1)
+          body: objectWithKeys(jsonBounds.values + 1)
         })
         assert.deepStrictEqual(
           [status, body.detail.issues],
@@ -307,10 +310,10 @@ layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON
 
   it.effect("in headers and bodies of calls is sent unchanged", () =>
     Effect.gen(function* () {
-      const { member } = yield* settle
+      const { member } = yield* createOwner
       const names = ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "then"]
       const headers = `{${names.map((name) => `"${name}":"a ${name}"`).join()}}`
-      const bodies = texts.filter((text) => text.isWellFormed() && !/\0|^a{9}/.test(text))
+      const bodies = hostileTexts.filter((text) => text.isWellFormed() && !/\0|^a{9}/.test(text))
       assert.isAbove(bodies.length, 15)
       for (const body of bodies) {
         const call = `"url":"https://example.com/","headers":${headers},"body":${JSON.stringify(body)}`
@@ -327,7 +330,7 @@ layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON
         ] as const) {
           const at = `${member.workspace}/${kind}`
           const token = member.access_token
-          const created = yield* askCalmly("POST", at, { token, body: input })
+          const created = yield* askWithinLimits("POST", at, { token, body: input })
           assert.strictEqual(created.status, 201, created.text)
           const stored = yield* ask("GET", `${at}/${created.body.id}`, { token })
           const { body, headers, url } = callOf(stored.body) as typeof sent

@@ -2,9 +2,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestApp, testAppLayer } from "../support/TestApp.ts"
-import { askCalmly, atOnce } from "./support/calmly.ts"
-import { endpoints, pathWith, placesIn } from "./support/contract.ts"
-import { SettledOwner } from "./support/SettledOwner.ts"
+import { askWithinLimits, concurrentRequests } from "./support/askWithinLimits.ts"
+import { endpoints, pathWith, idPositionsIn } from "./support/contract.ts"
+import { SharedOwner } from "./support/SharedOwner.ts"
 
 /** Segments that cannot be decoded, that decode to something unexpected, or that are too long. */
 const encoded = [
@@ -28,36 +28,36 @@ const encoded = [
   "a".repeat(10_000)
 ]
 
-const withPlaces = endpoints.filter(({ path }) => placesIn(path).length > 0)
+const withPlaces = endpoints.filter(({ path }) => idPositionsIn(path).length > 0)
 const withQuery = endpoints.filter(
   ({ method, queryFields }) => method === "GET" && queryFields.length > 0
 )
 
-layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))(
+layer(SharedOwner.layer.pipe(Layer.provideMerge(testAppLayer())))(
   "Input that does not decode",
   (it) => {
     it.effect.each(withPlaces)("is rejected in a path: $method $path", (endpoint) =>
       Effect.gen(function* () {
-        const { member } = yield* SettledOwner
+        const { member } = yield* SharedOwner
         yield* Effect.forEach(
           encoded,
           Effect.fnUntraced(function* (hostile) {
             const path = pathWith(endpoint.path, member.workspace_id, () => hostile)
-            const answer = yield* askCalmly(endpoint.method, path, {
+            const answer = yield* askWithinLimits(endpoint.method, path, {
               token: member.access_token,
               ...(endpoint.example && { body: JSON.stringify(endpoint.example) })
             })
             // The client resolves a `..` segment before it sends the request.
             assert.include([404, 405, 431], answer.status, path)
           }),
-          { concurrency: atOnce, discard: true }
+          { concurrency: concurrentRequests, discard: true }
         )
       })
     )
 
     it.effect.each(withQuery)("is rejected in a query: $method $path", (endpoint) =>
       Effect.gen(function* () {
-        const { member, pathOf } = yield* SettledOwner
+        const { member, pathOf } = yield* SharedOwner
         const path = yield* pathOf(endpoint)
         const fields = [...endpoint.queryFields, "__proto__", "constructor", "a[b]"]
         const queries = fields.flatMap((field) =>
@@ -66,12 +66,12 @@ layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))(
         yield* Effect.forEach(
           queries,
           Effect.fnUntraced(function* (query) {
-            const answer = yield* askCalmly("GET", `${path}?${query}`, {
+            const answer = yield* askWithinLimits("GET", `${path}?${query}`, {
               token: member.access_token
             })
             assert.include([200, 404, 422, 431], answer.status, query)
           }),
-          { concurrency: atOnce, discard: true }
+          { concurrency: concurrentRequests, discard: true }
         )
       })
     )

@@ -1,11 +1,11 @@
 // @tags slow
 import { assert, layer } from "@effect/vitest"
 import { Effect, type JsonSchema } from "effect"
-import { type Answer, ask, outcome } from "../support/http.ts"
+import { type Answer, ask, statusAndError } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { assertEachRefused } from "./support/batches.ts"
-import { endpoints, fieldsOf, itemOf, resolved } from "./support/contract.ts"
-import { settle } from "./support/settle.ts"
+import { endpoints, fieldsOf, batchItemOf, resolveSchema } from "./support/contract.ts"
+import { createOwner } from "./support/createOwner.ts"
 
 const refusedUrls = [
   "http://user:password@example.com/",
@@ -49,7 +49,7 @@ interface UrlField {
 /** Returns every field that contains a URL, each with a valid body for it. */
 const urlFieldsOf = (schema: JsonSchema.JsonSchema | undefined): ReadonlyArray<UrlField> =>
   fieldsOf(schema).taken.flatMap(([field, schema]) => {
-    const element = fieldsOf(resolved(Object(schema["items"]))).taken
+    const element = fieldsOf(resolveSchema(Object(schema["items"]))).taken
     const inItem = element.filter(([inner]) => looksLikeUrl.test(inner))
     return [
       ...(looksLikeUrl.test(field)
@@ -64,7 +64,7 @@ const urlFieldsOf = (schema: JsonSchema.JsonSchema | undefined): ReadonlyArray<U
 
 /** A batch has its items' URL fields. */
 const urlFields = endpoints.flatMap((endpoint) => {
-  const item = itemOf(endpoint)
+  const item = batchItemOf(endpoint)
   return urlFieldsOf(item?.schema ?? endpoint.schema).map((field) => ({
     ...endpoint,
     ...field,
@@ -105,7 +105,7 @@ layer(testAppLayer())("A URL", (it) => {
     "with a password, of another protocol or of no host: $name",
     (endpoint) =>
       Effect.gen(function* () {
-        const { member, pathOf } = yield* settle
+        const { member, pathOf } = yield* createOwner
         const path = yield* pathOf(endpoint)
         const { bodyWith, example, field, item, method } = endpoint
         const assertRefused = (error: Answer["body"], url: string) => {
@@ -127,7 +127,7 @@ layer(testAppLayer())("A URL", (it) => {
         }
         for (const url of refusedUrls) {
           const answer = yield* ask(method, path, { token, body: { ...example, ...bodyWith(url) } })
-          assert.strictEqual(outcome(answer), "422 validation_failed", url)
+          assert.strictEqual(statusAndError(answer), "422 validation_failed", url)
           assertRefused(answer.body, url)
         }
       })

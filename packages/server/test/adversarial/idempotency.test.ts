@@ -4,10 +4,18 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Store } from "../../src/store/index.ts"
-import { ask, createKey, type Member, outcome, signUp, times, together } from "../support/http.ts"
+import {
+  ask,
+  createKey,
+  type Member,
+  statusAndError,
+  signUp,
+  times,
+  runConcurrently
+} from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { type Endpoint, endpoints, isInWorkspace, placesIn } from "./support/contract.ts"
-import { type Owner, pathsOf, settle } from "./support/settle.ts"
+import { type Endpoint, endpoints, isInWorkspace, idPositionsIn } from "./support/contract.ts"
+import { type Owner, recordPathsOf, createOwner } from "./support/createOwner.ts"
 
 /** These endpoints create records without returning an id, so separate tests cover them. */
 const ofMany = new Set([
@@ -22,7 +30,7 @@ const ofMany = new Set([
 const repeatable = endpoints.filter(
   ({ path, takesIdempotencyKey }) => takesIdempotencyKey && !ofMany.has(path)
 )
-const runs = repeatable.filter(({ path }) => placesIn(path).length > 0)
+const runs = repeatable.filter(({ path }) => idPositionsIn(path).length > 0)
 const withBody = repeatable.filter(({ example }) => example !== undefined)
 
 const headers = { "idempotency-key": "the-same-for-everybody" }
@@ -55,9 +63,9 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
   describe.each(repeatable)("of $method $path", (endpoint) => {
     it.effect("gives the first response again, and no second one", () =>
       Effect.gen(function* () {
-        const { member, pathOf } = yield* settle
+        const { member, pathOf } = yield* createOwner
         const request = yield* requestTo(endpoint, pathOf)
-        const answers = yield* together(times(5, () => request(member.access_token)))
+        const answers = yield* runConcurrently(times(5, () => request(member.access_token)))
         const [first] = answers
         assert.include([201, 202], first?.status, first?.text)
         for (const { headers: given, text } of answers) {
@@ -71,7 +79,7 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
 
     it.effect("is separate for each client, also in the same workspace", () =>
       Effect.gen(function* () {
-        const { member, pathOf } = yield* settle
+        const { member, pathOf } = yield* createOwner
         const keys = yield* Effect.forEach([1, 2], () => createKey(member, { scopes }))
         const tokens = [
           member.access_token,
@@ -79,12 +87,12 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
         ]
         const request = yield* requestTo(endpoint, pathOf)
         const answers = yield* Effect.forEach(tokens, request)
-        const stranger = yield* settle
+        const stranger = yield* createOwner
         const strangers = yield* requestTo(endpoint, stranger.pathOf)
         answers.push(yield* strangers(stranger.member.access_token))
         assert.include([201, 202], answers[0]?.status)
         // A later request cannot run a task that has already started.
-        const made = answers.filter((answer) => outcome(answer) !== "409 conflict")
+        const made = answers.filter((answer) => statusAndError(answer) !== "409 conflict")
         assert.isAtLeast(made.length, 2)
         for (const { status, text } of made) assert.include([201, 202], status, text)
         assert.strictEqual(new Set(made.map(({ body }) => body.id)).size, made.length)
@@ -96,10 +104,10 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
     "is separate in each workspace: $path",
     (endpoint) =>
       Effect.gen(function* () {
-        const { member, pathOf } = yield* settle
+        const { member, pathOf } = yield* createOwner
         const other = yield* elsewhere(member)
         const here = yield* (yield* requestTo(endpoint, pathOf))(member.access_token)
-        const there = yield* (yield* requestTo(endpoint, pathsOf(other)))(member.access_token)
+        const there = yield* (yield* requestTo(endpoint, recordPathsOf(other)))(member.access_token)
         assert.strictEqual(there.status, here.status, there.text)
         assert.notStrictEqual(there.body.id, here.body.id)
         if ("workspace_id" in there.body) {
@@ -110,9 +118,9 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
 
   it.effect.each(runs)("is separate for each record that it runs: $path", (endpoint) =>
     Effect.gen(function* () {
-      const { member, pathOf } = yield* settle
+      const { member, pathOf } = yield* createOwner
       const one = yield* (yield* requestTo(endpoint, pathOf))(member.access_token)
-      const other = yield* (yield* requestTo(endpoint, pathsOf(member)))(member.access_token)
+      const other = yield* (yield* requestTo(endpoint, recordPathsOf(member)))(member.access_token)
       assert.deepStrictEqual([one.status, other.status], [202, 202])
       assert.notStrictEqual(other.body.id, one.body.id)
     })
@@ -122,7 +130,7 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
     "with another body is rejected, and creates nothing: $path",
     (endpoint) =>
       Effect.gen(function* () {
-        const { member, pathOf } = yield* settle
+        const { member, pathOf } = yield* createOwner
         const example = yield* exampleAt(endpoint, pathOf)
         const token = member.access_token
         const path = yield* pathOf(endpoint)
@@ -141,7 +149,7 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
         const bodies = names.map((name) => (isRun ? { input: name } : { name }))
         for (const change of bodies) {
           const answer = yield* create({ ...example, ...change })
-          assert.strictEqual(outcome(answer), "422 idempotency_mismatch")
+          assert.strictEqual(statusAndError(answer), "422 idempotency_mismatch")
           assert.notInclude(answer.text, first.body.id)
         }
         assert.deepStrictEqual(yield* made, before)
@@ -154,7 +162,7 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
       // The embedded store runs one transaction at a time, so no request can wait for another one.
       if (kind === "embedded") return
       const sql = yield* SqlClient.SqlClient
-      const { member } = yield* settle
+      const { member } = yield* createOwner
       const refused = yield* Effect.gen(function* () {
         // By default, an idle transaction is aborted before the request times out.
         yield* sql`SET LOCAL idle_in_transaction_session_timeout = 0`
@@ -170,14 +178,14 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
           body: { name: "a", max_concurrency: 1 }
         })
       }).pipe(sql.withTransaction)
-      assert.strictEqual(outcome(refused), "409 idempotency_in_progress")
+      assert.strictEqual(statusAndError(refused), "409 idempotency_in_progress")
       assert.strictEqual(refused.headers.get("retry-after"), "1")
     })
   )
 
   it.effect("is not used up by a request that was rejected", () =>
     Effect.gen(function* () {
-      const { member, pathOf } = yield* settle
+      const { member, pathOf } = yield* createOwner
       const token = member.access_token
       for (const endpoint of withBody) {
         const path = yield* pathOf(endpoint)
@@ -198,7 +206,7 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
 
   it.effect("gives no stored response to a client without access", () =>
     Effect.gen(function* () {
-      const { member, pathOf } = yield* settle
+      const { member, pathOf } = yield* createOwner
       const { key } = yield* createKey(member, { scopes })
       const reader = yield* createKey(member, { scopes: ["tasks:read"] })
       const { access_token: strangers } = yield* signUp()
@@ -207,10 +215,10 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
         const takesKeys = endpoint.access.kind === "scope"
         const first = yield* repeat(takesKeys ? key : member.access_token)
         assert.include([201, 202], first.status, first.text)
-        assert.strictEqual(outcome(yield* repeat(undefined)), "401 missing_credentials")
-        assert.strictEqual(outcome(yield* repeat(strangers)), "404 not_found")
+        assert.strictEqual(statusAndError(yield* repeat(undefined)), "401 missing_credentials")
+        assert.strictEqual(statusAndError(yield* repeat(strangers)), "404 not_found")
         const refusal = takesKeys ? "403 insufficient_scope" : "403 jwt_only"
-        assert.strictEqual(outcome(yield* repeat(reader.key)), refusal)
+        assert.strictEqual(statusAndError(yield* repeat(reader.key)), refusal)
       }
     })
   )

@@ -3,12 +3,12 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { isIP } from "node:net"
-import { ask, outcome, password, randomIp } from "../support/http.ts"
-import { Somebody } from "../support/Somebody.ts"
-import { request, talk } from "../support/rawHttp.ts"
+import { ask, statusAndError, password, randomIp } from "../support/http.ts"
+import { SharedAccount } from "../support/SharedAccount.ts"
+import { requestText, sendBytes } from "../support/rawHttp.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { type Endpoint, endpoints } from "./support/contract.ts"
-import { settle } from "./support/settle.ts"
+import { createOwner } from "./support/createOwner.ts"
 
 /** Names that would end a header, start another header, or be changed in transit. */
 const names = [
@@ -80,12 +80,12 @@ const withHeaders = endpoints.flatMap((endpoint): ReadonlyArray<WithHeaders> => 
 
 const json = { "content-type": "application/json" }
 
-layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Injection", (it) => {
+layer(SharedAccount.layer.pipe(Layer.provideMerge(testAppLayer())))("Injection", (it) => {
   it.effect.each(withHeaders)(
     "of headers into calls is rejected when they are given: $name",
     ({ at, bodyWith, method, path }) =>
       Effect.gen(function* () {
-        const { member, pathOf } = yield* settle
+        const { member, pathOf } = yield* createOwner
         const token = member.access_token
         const given = [
           ...names.map((name) => ({ [name]: "a" })),
@@ -97,7 +97,11 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Injection", (it)
             token,
             body: bodyWith(headers)
           })
-          assert.strictEqual(outcome(answer), "422 validation_failed", JSON.stringify(headers))
+          assert.strictEqual(
+            statusAndError(answer),
+            "422 validation_failed",
+            JSON.stringify(headers)
+          )
           const [issue] = answer.body.detail.issues
           assert.isTrue(issue.path.join(".").startsWith(at), answer.text)
         }
@@ -146,18 +150,18 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Injection", (it)
       "such as %s is refused or harmless, whatever its bytes",
       (header) =>
         Effect.gen(function* () {
-          const { access_token } = yield* Somebody
+          const { access_token } = yield* SharedAccount
           const before = yield* sessionsOf(access_token)
           for (const value of bytes) {
             // An empty object is rejected, so nothing is created, however often it is sent.
-            const head = request("POST /v1/workspaces", {
+            const head = requestText("POST /v1/workspaces", {
               ...json,
               authorization: `Bearer ${access_token}`,
               "content-length": "2",
               connection: "close",
               [header]: value
             })
-            const { answers, isClosed } = yield* talk(Buffer.from(`${head}{}`, "latin1"))
+            const { answers, isClosed } = yield* sendBytes(Buffer.from(`${head}{}`, "latin1"))
             assert.isTrue(isClosed)
             assert.isAtLeast(answers.length, 1, JSON.stringify(value))
             for (const { body, headers, status } of answers) {
@@ -174,7 +178,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Injection", (it)
 
     it.effect("keeps the text of a user agent, without half characters", () =>
       Effect.gen(function* () {
-        const { email } = yield* Somebody
+        const { email } = yield* SharedAccount
         for (const [sent, shown] of [
           ["curl/8", "curl/8"],
           ["\xe9\xff", "\xe9\xff"],
@@ -183,9 +187,9 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Injection", (it)
           ["x".repeat(600), "x".repeat(500)]
         ] as const) {
           const body = JSON.stringify({ email, password })
-          const { answers } = yield* talk(
+          const { answers } = yield* sendBytes(
             Buffer.from(
-              request(
+              requestText(
                 "POST /v1/auth/login",
                 {
                   ...json,
@@ -207,7 +211,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Injection", (it)
 
     it.effect("accepts only valid addresses as the client's address", () =>
       Effect.gen(function* () {
-        const { email, user_id } = yield* Somebody
+        const { email, user_id } = yield* SharedAccount
         const sql = yield* SqlClient.SqlClient
         const own = randomIp()
         for (const [forwarded, expected] of [

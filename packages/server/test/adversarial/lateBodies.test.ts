@@ -7,12 +7,12 @@ import {
   createKey,
   newMember,
   type Member,
-  outcome,
+  statusAndError,
   password,
   signUp
 } from "../support/http.ts"
-import { type RawAnswer, talkLate } from "../support/rawHttp.ts"
-import { urlOf } from "../support/routes.ts"
+import { type RawResponse, sendBodyLate } from "../support/rawHttp.ts"
+import { urlWithIds } from "../support/routes.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { type Endpoint, endpoints, isInWorkspace } from "./support/contract.ts"
 
@@ -24,11 +24,11 @@ const forKeys = inWorkspace.filter(({ access }) => access.kind === "scope")
 
 /** Only the workspace id is valid, because access is checked before the other ids. */
 const requestLine = ({ method, path }: Endpoint, workspaceId: string) =>
-  `${method} ${urlOf(path, { workspace_id: workspaceId })}`
+  `${method} ${urlWithIds(path, { workspace_id: workspaceId })}`
 
 const bodyOf = ({ example = {} }: Endpoint) => JSON.stringify(example)
 
-const refusal = ({ body, status }: RawAnswer) =>
+const refusal = ({ body, status }: RawResponse) =>
   [status, body?.detail?.error, body?.detail?.resource]
     .filter((part) => part !== undefined)
     .join(" ")
@@ -44,7 +44,7 @@ const late = (
   { token, workspace_id }: { readonly token: string; readonly workspace_id: string },
   meanwhile: ReturnType<typeof ask>
 ) =>
-  talkLate(
+  sendBodyLate(
     requestLine(endpoint, workspace_id),
     { token, body: bodyOf(endpoint) },
     Effect.tap(meanwhile, ({ status, text }) =>
@@ -126,7 +126,11 @@ layer(testAppLayer())("A body that arrives after the access check", (it) => {
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()
       const body = JSON.stringify({ name: "a key", scopes: ["tasks:read"] })
-      const created = yield* talkLate(`POST ${workspace}/api-keys`, { token, body }, Effect.void)
+      const created = yield* sendBodyLate(
+        `POST ${workspace}/api-keys`,
+        { token, body },
+        Effect.void
+      )
       assert.strictEqual(created.status, 201)
       assert.strictEqual(created.headers.get("cache-control"), "no-store")
       const listed = yield* ask("GET", `${workspace}/api-keys`, { token })
@@ -144,13 +148,13 @@ layer(testAppLayer())("A body that arrives after the access check", (it) => {
         token,
         body: { name: "a worker" }
       })
-      const answer = yield* talkLate(
+      const answer = yield* sendBodyLate(
         "POST /v1/worker/hello",
         { token: String(worker.body.token), body: "{}" },
         ask("DELETE", `${workspace}/workers/${worker.body.id}`, { token })
       )
       assert.strictEqual(
-        outcome({ ...answer, headers: new Headers(), text: "" }),
+        statusAndError({ ...answer, headers: new Headers(), text: "" }),
         "401 invalid_worker_token"
       )
     })

@@ -7,7 +7,7 @@ import { Writable } from "node:stream"
 import { AppConfig } from "../../src/core/config/Config.ts"
 import { LoggingLayer } from "../../src/core/Logging.ts"
 import { ask, type Member, signUp } from "../support/http.ts"
-import { request, talk } from "../support/rawHttp.ts"
+import { requestText, sendBytes } from "../support/rawHttp.ts"
 import { startNode, TestApp, testConfig } from "../support/TestApp.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
@@ -141,9 +141,9 @@ const sayEverywhere = Effect.fnUntraced(function* (member: Member) {
       "host"
     ]) {
       const said = { connection: "close", authorization: `Bearer ${token}`, [header]: bytes }
-      yield* talk(Buffer.from(request("GET /v1/workspaces", said), "latin1"))
+      yield* sendBytes(Buffer.from(requestText("GET /v1/workspaces", said), "latin1"))
     }
-    yield* talk(Buffer.from(request(`GET /${bytes}`, { connection: "close" }), "latin1"))
+    yield* sendBytes(Buffer.from(requestText(`GET /${bytes}`, { connection: "close" }), "latin1"))
   }
 })
 

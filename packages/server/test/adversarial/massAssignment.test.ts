@@ -2,12 +2,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Array, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { outcome } from "../support/http.ts"
+import { statusAndError } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { askCalmly, bodyWith } from "./support/calmly.ts"
-import { endpoints, propertiesOf, resolved, schemas } from "./support/contract.ts"
-import { changes, everything } from "./support/everything.ts"
-import { SettledOwner } from "./support/SettledOwner.ts"
+import { askWithinLimits, bodyWith } from "./support/askWithinLimits.ts"
+import { endpoints, propertiesOf, resolveSchema, schemas } from "./support/contract.ts"
+import { changedRows, readAllRows } from "./support/readAllRows.ts"
+import { SharedOwner } from "./support/SharedOwner.ts"
 
 interface Issue {
   readonly path: Array<string>
@@ -19,11 +19,11 @@ const atATime = 50
 
 const withBody = endpoints.filter(({ schema }) => schema !== undefined)
 
-layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("A body", (it) => {
+layer(SharedOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("A body", (it) => {
   it.effect.each(withBody)("sets no field that clients must not set: $method $path", (endpoint) =>
     Effect.gen(function* () {
       const { example = {}, method, schema } = endpoint
-      const { member, pathOf } = yield* SettledOwner
+      const { member, pathOf } = yield* SharedOwner
       const path = yield* pathOf(endpoint)
       const token = member.access_token
       const sql = yield* SqlClient.SqlClient
@@ -49,8 +49,8 @@ layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("A body", (it
         ["id", "workspace_id", "status", "created_by", "is_active", "key_hash", "role"]
       )
       const steps = schema?.["properties"] && Object(schema["properties"])["steps"]
-      const inStep = new Set(propertiesOf(resolved(Object(steps?.items))))
-      const before = yield* everything
+      const inStep = new Set(propertiesOf(resolveSchema(Object(steps?.items))))
+      const before = yield* readAllRows
       const withFields = (record: object, fields: ReadonlyArray<string>) => {
         const added = fields.map((field) => {
           const value = field.endsWith("id") ? member.user_id : "active"
@@ -65,8 +65,8 @@ layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("A body", (it
         const unknown = [...others].filter((field) => !known.has(field))
         for (const fields of Array.chunksOf(unknown, atATime)) {
           const body = bodyOf(fields)
-          const answer = yield* askCalmly(method, path, { token, body })
-          assert.strictEqual(outcome(answer), "422 validation_failed")
+          const answer = yield* askWithinLimits(method, path, { token, body })
+          assert.strictEqual(statusAndError(answer), "422 validation_failed")
           const issues: ReadonlyArray<Issue> = answer.body.detail.issues
           const refused = issues.flatMap(({ code, path }) =>
             code === "unknown_field" ? path.slice(-1) : []
@@ -81,7 +81,7 @@ layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("A body", (it
           bodyWith(example, "steps", `[${withFields(step, fields)}]`)
         )
       }
-      assert.deepStrictEqual(changes(yield* everything, before), [])
+      assert.deepStrictEqual(changedRows(yield* readAllRows, before), [])
     })
   )
 })

@@ -1,15 +1,15 @@
 // @tags slow
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { type Answer, ask, askRaw, outcome, randomIp, signUp } from "../support/http.ts"
+import { type Answer, ask, askRaw, statusAndError, randomIp, signUp } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { cronOf } from "../tasks/cron/tasks.ts"
 import { endpoints } from "./support/contract.ts"
-import { changes, everything } from "./support/everything.ts"
-import { SettledOwner } from "./support/SettledOwner.ts"
+import { changedRows, readAllRows } from "./support/readAllRows.ts"
+import { SharedOwner } from "./support/SharedOwner.ts"
 
 const pathsOf = (answer: Answer): ReadonlyArray<ReadonlyArray<string>> => {
-  assert.strictEqual(outcome(answer), "422 validation_failed", answer.text)
+  assert.strictEqual(statusAndError(answer), "422 validation_failed", answer.text)
   return answer.body.detail.issues.map(({ path }: { readonly path: unknown }) => path)
 }
 
@@ -25,16 +25,16 @@ const unread = [
   ["unheard_of=true", []]
 ] as const
 
-layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("Unknown input", (it) => {
+layer(SharedOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("Unknown input", (it) => {
   it.effect.each(endpoints)("is rejected without effect: $method $path", (endpoint) =>
     Effect.gen(function* () {
       const { example, method, queryFields, schema } = endpoint
-      const { member, pathOf } = yield* SettledOwner
+      const { member, pathOf } = yield* SharedOwner
       const path = yield* pathOf(endpoint)
       const token = member.access_token
       const asked = (more: string, body?: unknown) =>
         ask(method, path + more, { token, body, headers: { "x-forwarded-for": randomIp() } })
-      const before = yield* everything
+      const before = yield* readAllRows
       assert.deepInclude(pathsOf(yield* asked("?unheard_of=true", example)), ["unheard_of"])
       if (schema !== undefined) {
         assert.deepInclude(pathsOf(yield* asked("", { ...example, unheard_of: true })), [
@@ -48,7 +48,7 @@ layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("Unknown inpu
           assert.deepStrictEqual(paths, [method === "GET" ? [] : at], body)
         }
       }
-      assert.deepStrictEqual(changes(yield* everything, before), [])
+      assert.deepStrictEqual(changedRows(yield* readAllRows, before), [])
     })
   )
 

@@ -1,21 +1,28 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, logIn, type Member, outcome, signUp, together } from "../support/http.ts"
+import {
+  ask,
+  logIn,
+  type Member,
+  statusAndError,
+  signUp,
+  runConcurrently
+} from "../support/http.ts"
 import { leap } from "../support/leap.ts"
 import {
   assignedPlans,
   billingOf,
-  deliver,
+  deliverWebhook,
   FixtureLayer,
-  sessionOf,
+  checkoutSessionIdOf,
   BillingFixture,
-  until
+  pollUntil
 } from "./support/fixture.ts"
 import type { FakeStripe } from "./support/FakeStripe.ts"
 
 /** Delivers the fake Stripe's webhooks to the service. */
 const deliverEvents = (stripe: FakeStripe) =>
-  Effect.forEach(stripe.events.splice(0), (event) => deliver(stripe.sign(event)), {
+  Effect.forEach(stripe.events.splice(0), (event) => deliverWebhook(stripe.sign(event)), {
     discard: true
   })
 
@@ -37,7 +44,7 @@ const stateOf = (member: Member) =>
   }))
 
 const becomes = (member: Member, status: string, plan: string) =>
-  until(stateOf(member), (state) => state.status === status && state.plan === plan)
+  pollUntil(stateOf(member), (state) => state.status === status && state.plan === plan)
 
 layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
   it.effect(
@@ -50,13 +57,13 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
         assert.strictEqual(before.body.provider, "stripe")
         assert.strictEqual(before.body.plan.id, "free")
         assert.isNull(before.body.subscription)
-        assert.strictEqual(outcome(yield* billingOf(owner).cancel), "409 conflict")
+        assert.strictEqual(statusAndError(yield* billingOf(owner).cancel), "409 conflict")
         assert.deepStrictEqual((yield* billingOf(owner).invoices).body, { data: [] })
 
         const { body: page } = yield* billingOf(owner).checkout("price_team")
         assert.match(page.url, /^https:\/\/checkout\.test\/cs_/)
         assert.strictEqual((yield* stateOf(owner)).plan, "free")
-        stripe.pay(sessionOf(page.url))
+        stripe.pay(checkoutSessionIdOf(page.url))
         yield* deliverEvents(stripe)
         yield* becomes(owner, "trialing", "team")
 
@@ -80,13 +87,16 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
 
         stripe.cardFails = true
         owner = yield* pass(stripe, owner, 30)
-        const due = yield* until(
+        const due = yield* pollUntil(
           billingOf(owner).get,
           ({ body }) => body.subscription.status === "past_due"
         )
         assert.strictEqual(due.body.plan.id, "team")
         assert.isNotNull(due.body.subscription.plan_ends_at)
-        assert.strictEqual(outcome(yield* billingOf(owner).change("price_max")), "409 conflict")
+        assert.strictEqual(
+          statusAndError(yield* billingOf(owner).change("price_max")),
+          "409 conflict"
+        )
         owner = yield* pass(stripe, owner, 7)
         assert.deepInclude(yield* stateOf(owner), { status: "past_due", plan: "free" })
         stripe.cardFails = false
@@ -96,13 +106,13 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
         assert.strictEqual((yield* billingOf(owner).cancel).body.subscription.status, "active")
         assert.isTrue((yield* stateOf(owner)).ends)
         assert.isFalse((yield* billingOf(owner).resume).body.subscription.cancel_at !== null)
-        assert.strictEqual(outcome(yield* billingOf(owner).resume), "409 conflict")
+        assert.strictEqual(statusAndError(yield* billingOf(owner).resume), "409 conflict")
         yield* billingOf(owner).cancel
         owner = yield* pass(stripe, owner, 30)
         yield* becomes(owner, "canceled", "free")
 
         const again = yield* billingOf(owner).checkout("price_team")
-        stripe.pay(sessionOf(again.body.url))
+        stripe.pay(checkoutSessionIdOf(again.body.url))
         yield* deliverEvents(stripe)
         // Each workspace can have only one trial.
         yield* becomes(owner, "active", "team")
@@ -140,15 +150,18 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
       stripe.hasCard = false
       let owner: Member = yield* signUp()
       const { body } = yield* billingOf(owner).checkout("price_team")
-      stripe.pay(sessionOf(body.url))
+      stripe.pay(checkoutSessionIdOf(body.url))
       owner = yield* pass(stripe, owner, 14)
       yield* becomes(owner, "paused", "free")
-      assert.strictEqual(outcome(yield* billingOf(owner).resume), "402 payment_failed")
+      assert.strictEqual(statusAndError(yield* billingOf(owner).resume), "402 payment_failed")
       stripe.hasCard = true
       const resumed = yield* billingOf(owner).resume
       assert.strictEqual(resumed.body.plan.id, "team")
       stripe.cardFails = true
-      assert.strictEqual(outcome(yield* billingOf(owner).change("price_max")), "402 payment_failed")
+      assert.strictEqual(
+        statusAndError(yield* billingOf(owner).change("price_max")),
+        "402 payment_failed"
+      )
       stripe.cardFails = false
       assert.deepInclude(yield* stateOf(owner), { status: "active", plan: "team" })
     })
@@ -160,18 +173,21 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
       const owner = yield* signUp()
       assignedPlans.set(owner.workspace_id, "max")
       const refused = yield* billingOf(owner).checkout("price_team")
-      assert.strictEqual(outcome(refused), "409 conflict")
+      assert.strictEqual(statusAndError(refused), "409 conflict")
       assert.match(refused.body.detail.message, /operator/)
       assert.strictEqual((yield* billingOf(owner).get).body.plan.id, "max")
 
       assignedPlans.delete(owner.workspace_id)
       const { body } = yield* billingOf(owner).checkout("price_team")
-      stripe.pay(sessionOf(body.url))
+      stripe.pay(checkoutSessionIdOf(body.url))
       yield* deliverEvents(stripe)
       yield* becomes(owner, "trialing", "team")
       assignedPlans.set(owner.workspace_id, "max")
-      assert.strictEqual(outcome(yield* billingOf(owner).change("price_max")), "409 conflict")
-      assert.strictEqual(outcome(yield* billingOf(owner).cancel), "200")
+      assert.strictEqual(
+        statusAndError(yield* billingOf(owner).change("price_max")),
+        "409 conflict"
+      )
+      assert.strictEqual(statusAndError(yield* billingOf(owner).cancel), "200")
       assignedPlans.delete(owner.workspace_id)
     })
   )
@@ -183,7 +199,7 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
         const { stripe } = yield* BillingFixture
         const owner = yield* signUp()
         const { checkout, change } = billingOf(owner)
-        const pages = yield* together([
+        const pages = yield* runConcurrently([
           checkout("price_team"),
           checkout("price_team", "otherUrl"),
           checkout("price_max"),
@@ -193,22 +209,29 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
           ({ workspace }) => workspace === owner.workspace_id
         )
         assert.lengthOf(customers, 1)
-        for (const page of pages) assert.include(["200", "409 conflict"], outcome(page))
-        const paid = pages.flatMap(({ body }) => stripe.pay(sessionOf(body.url ?? "")) ?? [])
+        for (const page of pages) assert.include(["200", "409 conflict"], statusAndError(page))
+        const paid = pages.flatMap(
+          ({ body }) => stripe.pay(checkoutSessionIdOf(body.url ?? "")) ?? []
+        )
         assert.lengthOf(paid, 1)
         // The second payment page was paid, too.
         const late = { ...stripe.sessions.at(-1)!, id: "cs_late", status: "open" }
         stripe.sessions.push(late)
         const surplus = stripe.pay("cs_late")
         yield* deliverEvents(stripe)
-        yield* until(
+        yield* pollUntil(
           Effect.sync(() => surplus?.status),
           (status) => status === "canceled"
         )
         const price = paid[0]?.price === "price_max" ? "price_team" : "price_max"
-        const answers = yield* together([change(price), change(price, "otherUrl"), change(price)])
-        for (const answer of answers) assert.include(["200", "409 conflict"], outcome(answer))
-        assert.strictEqual(outcome(yield* checkout("price_team")), "409 conflict")
+        const answers = yield* runConcurrently([
+          change(price),
+          change(price, "otherUrl"),
+          change(price)
+        ])
+        for (const answer of answers)
+          assert.include(["200", "409 conflict"], statusAndError(answer))
+        assert.strictEqual(statusAndError(yield* checkout("price_team")), "409 conflict")
         const live = stripe.subscriptions.filter(
           ({ customer, status }) => customer === customers[0]?.id && status !== "canceled"
         )
@@ -222,7 +245,7 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
       const { stripe } = yield* BillingFixture
       const owner = yield* signUp()
       const { body } = yield* billingOf(owner).checkout("price_max")
-      stripe.pay(sessionOf(body.url))
+      stripe.pay(checkoutSessionIdOf(body.url))
       stripe.events.splice(0)
       yield* leap("25 hours")
       const { body: login } = yield* logIn(owner.email)
@@ -235,11 +258,11 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
       const { stripe } = yield* BillingFixture
       const owner = yield* signUp()
       const { checkout } = billingOf(owner)
-      assert.strictEqual(outcome(yield* checkout("price_other")), "422 validation_failed")
+      assert.strictEqual(statusAndError(yield* checkout("price_other")), "422 validation_failed")
       stripe.isAway = true
       const refused = yield* checkout("price_max")
       stripe.isAway = false
-      assert.strictEqual(outcome(refused), "503 billing_unavailable")
+      assert.strictEqual(statusAndError(refused), "503 billing_unavailable")
       assert.strictEqual(refused.headers.get("retry-after"), "5")
       assert.strictEqual((yield* checkout("price_max")).status, 200)
     })

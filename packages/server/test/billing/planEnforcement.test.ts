@@ -4,7 +4,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Clock, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import { firstOfMonth, newlyReachedPercent } from "../../src/plans/nearLimits.ts"
-import { ask, logIn, type Member, outcome, signUp, times } from "../support/http.ts"
+import { ask, logIn, type Member, statusAndError, signUp, times } from "../support/http.ts"
 import { leap } from "../support/leap.ts"
 import { insertRuns, runAt } from "../tasks/executions/history.ts"
 import { eventually } from "../engine/runner/support/tasks.ts"
@@ -12,11 +12,11 @@ import { TestClock } from "effect/testing"
 import { startNode, TestApp, testAppLayer, testConfig, testNow } from "../support/TestApp.ts"
 import {
   billingOf,
-  deliver,
+  deliverWebhook,
   FixtureLayer,
-  sessionOf,
+  checkoutSessionIdOf,
   BillingFixture,
-  until,
+  pollUntil,
   pollEachMinute
 } from "./support/fixture.ts"
 
@@ -94,12 +94,12 @@ layer(FixtureLayer, { timeout: "60 seconds" })(
         const { stripe } = yield* BillingFixture
         const owner = yield* signUp()
         const { body } = yield* billingOf(owner).checkout("price_max")
-        const bought = stripe.pay(sessionOf(body.url))
+        const bought = stripe.pay(checkoutSessionIdOf(body.url))
         const deliverEvents = Effect.forEach(stripe.events.splice(0), (event) =>
-          deliver(stripe.sign(event))
+          deliverWebhook(stripe.sign(event))
         )
         yield* deliverEvents
-        yield* until(billingOf(owner).get, (got) => got.body.plan.id === "max")
+        yield* pollUntil(billingOf(owner).get, (got) => got.body.plan.id === "max")
         const made = yield* Effect.forEach(
           times(6, () => 0),
           () => post(owner, "cron", cron)
@@ -111,8 +111,8 @@ layer(FixtureLayer, { timeout: "60 seconds" })(
         assert(bought !== undefined)
         bought.status = "canceled"
         stripe.change(bought)
-        for (const event of stripe.events.splice(0)) yield* deliver(stripe.sign(event))
-        yield* until(activeOf(owner), (active) => active.length === 2)
+        for (const event of stripe.events.splice(0)) yield* deliverWebhook(stripe.sign(event))
+        yield* pollUntil(activeOf(owner), (active) => active.length === 2)
         // The oldest tasks remain active. Tasks that users have paused remain paused.
         assert.deepStrictEqual(yield* activeOf(owner), ids.slice(1, 3).toReversed())
         const disabled = yield* announced(owner, "task.paused")
@@ -124,16 +124,16 @@ layer(FixtureLayer, { timeout: "60 seconds" })(
         assert.include(yield* actions(owner), "cron_task.paused")
 
         const refused = yield* post(owner, `cron/${ids[5]}/resume`)
-        assert.strictEqual(outcome(refused), "402 quota_exceeded")
+        assert.strictEqual(statusAndError(refused), "402 quota_exceeded")
         // When an active task is paused, the next task that the plan paused is resumed within a
         // minute.
         yield* post(owner, `cron/${ids[1]}/pause`)
         yield* pollEachMinute(activeOf(owner), (active) => active.includes(ids[3] ?? ""))
 
         const again = yield* billingOf(owner).checkout("price_max")
-        stripe.pay(sessionOf(again.body.url))
-        for (const event of stripe.events.splice(0)) yield* deliver(stripe.sign(event))
-        yield* until(activeOf(owner), (active) => active.length === 4)
+        stripe.pay(checkoutSessionIdOf(again.body.url))
+        for (const event of stripe.events.splice(0)) yield* deliverWebhook(stripe.sign(event))
+        yield* pollUntil(activeOf(owner), (active) => active.length === 4)
         assert.deepStrictEqual(yield* activeOf(owner), ids.slice(2).toReversed())
         assert.include(yield* actions(owner), "cron_task.resumed")
       })
@@ -145,13 +145,13 @@ layer(FixtureLayer, { timeout: "60 seconds" })(
         const owner = yield* signUp()
         const buy = Effect.gen(function* () {
           const { body } = yield* billingOf(owner).checkout("price_max")
-          const bought = stripe.pay(sessionOf(body.url))
+          const bought = stripe.pay(checkoutSessionIdOf(body.url))
           assert(bought !== undefined)
-          for (const event of stripe.events.splice(0)) yield* deliver(stripe.sign(event))
+          for (const event of stripe.events.splice(0)) yield* deliverWebhook(stripe.sign(event))
           return bought
         })
         const bought = yield* buy
-        yield* until(billingOf(owner).get, (got) => got.body.plan.id === "max")
+        yield* pollUntil(billingOf(owner).get, (got) => got.body.plan.id === "max")
         const often = { ...cron, schedule: "*/2 0 1 1 *" }
         const { body: hasty } = yield* post(owner, "cron", often)
         const { body: other } = yield* post(owner, "cron", { ...often, name: "another" })
@@ -164,8 +164,8 @@ layer(FixtureLayer, { timeout: "60 seconds" })(
 
         bought.status = "canceled"
         stripe.change(bought)
-        for (const event of stripe.events.splice(0)) yield* deliver(stripe.sign(event))
-        yield* until(announced(owner, "task.paused"), (rows) => rows.length === 3)
+        for (const event of stripe.events.splice(0)) yield* deliverWebhook(stripe.sign(event))
+        yield* pollUntil(announced(owner, "task.paused"), (rows) => rows.length === 3)
         assert.deepStrictEqual(yield* activeOf(owner), [calm.id])
         const [first, ...more] = yield* announced(owner, "task.paused")
         assert.sameMembers(
@@ -187,12 +187,12 @@ layer(FixtureLayer, { timeout: "60 seconds" })(
         assert.deepStrictEqual(yield* activeOf(owner), [calm.id, hasty.id])
 
         yield* buy
-        yield* until(activeOf(owner), (active) => active.length === 3)
+        yield* pollUntil(activeOf(owner), (active) => active.length === 3)
         // Chains are paused in a separate transaction, after the cron tasks.
         const chainNow = ask("GET", `${owner.workspace}/chains/${chain.id}`, {
           token: owner.access_token
         })
-        yield* until(chainNow, ({ body }) => body.status === "active")
+        yield* pollUntil(chainNow, ({ body }) => body.status === "active")
       })
     )
 
@@ -258,7 +258,7 @@ layer(FixtureLayer, { timeout: "60 seconds" })(
             "executions_a_month"
           )
           assert.strictEqual(
-            outcome(yield* post(owner, "delayed", { url, delay_seconds: 60 })),
+            statusAndError(yield* post(owner, "delayed", { url, delay_seconds: 60 })),
             "402 quota_exceeded"
           )
           yield* pollEachMinute(activeOf(owner), (active) => active.length === 0)
@@ -317,7 +317,7 @@ layer(FixtureLayer, { timeout: "60 seconds" })(
           assert.isTrue(Exit.isSuccess(paused))
           assert.deepStrictEqual(yield* shown, [100, 100])
           assert.strictEqual(
-            outcome(yield* post(owner, "delayed", { url, delay_seconds: 60 })),
+            statusAndError(yield* post(owner, "delayed", { url, delay_seconds: 60 })),
             "402 quota_exceeded"
           )
         })
@@ -349,7 +349,7 @@ layer(testAppLayer())("a service whose plans were removed", (it) => {
       yield* pauseByPlan(task.id)
       assert.deepStrictEqual(yield* activeOf(owner), [])
       yield* startNode(testConfig)
-      yield* until(activeOf(owner), (active) => active.length > 0)
+      yield* pollUntil(activeOf(owner), (active) => active.length > 0)
       assert.deepStrictEqual(yield* activeOf(owner), [task.id])
     })
   )

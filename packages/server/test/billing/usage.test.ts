@@ -2,7 +2,15 @@ import { dayOf, type UsageOfDay } from "@scheduling/domain/billing/Usage"
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { selfHostedCatalog, selfHostedPlan } from "../../src/core/config/plans.ts"
-import { ask, newMember, logIn, type Member, outcome, password, signUp } from "../support/http.ts"
+import {
+  ask,
+  newMember,
+  logIn,
+  type Member,
+  statusAndError,
+  password,
+  signUp
+} from "../support/http.ts"
 import { leap } from "../support/leap.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 
@@ -104,7 +112,10 @@ layer(testAppLayer())("a workspace", (it) => {
         "to=2020-01-01&from=2026-01-01",
         "from=2020-01-01"
       ]) {
-        assert.strictEqual(outcome(yield* get(owner, `/usage?${query}`)), "422 validation_failed")
+        assert.strictEqual(
+          statusAndError(yield* get(owner, `/usage?${query}`)),
+          "422 validation_failed"
+        )
       }
     })
   )
@@ -114,8 +125,8 @@ layer(testAppLayer())("a workspace", (it) => {
       const owner = yield* signUp()
       const admin = yield* newMember(owner, "admin")
       const as = { ...admin, workspace: owner.workspace }
-      assert.strictEqual(outcome(yield* get(as, "")), "403 forbidden")
-      assert.strictEqual(outcome(yield* get(as, "/usage")), "403 forbidden")
+      assert.strictEqual(statusAndError(yield* get(as, "")), "403 forbidden")
+      assert.strictEqual(statusAndError(yield* get(as, "/usage")), "403 forbidden")
     })
   )
 })

@@ -2,15 +2,15 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { ask, outcome, signUp } from "../support/http.ts"
+import { ask, statusAndError, signUp } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import {
   billingOf,
-  deliver,
+  deliverWebhook,
   FixtureLayer,
-  sessionOf,
+  checkoutSessionIdOf,
   BillingFixture,
-  until
+  pollUntil
 } from "./support/fixture.ts"
 
 const path = "/v1/billing/webhooks/stripe"
@@ -43,19 +43,23 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a webhook", (it) => {
         stripe.sign(event, now + 6 * minute)
       ]
       for (const sent of bad) {
-        assert.strictEqual(outcome(yield* deliver(sent)), "400 invalid_signature", sent.signature)
+        assert.strictEqual(
+          statusAndError(yield* deliverWebhook(sent)),
+          "400 invalid_signature",
+          sent.signature
+        )
       }
       assert.strictEqual(
-        outcome(yield* deliver({ ...good, body: "a".repeat(1024 * 1024 + 1) })),
+        statusAndError(yield* deliverWebhook({ ...good, body: "a".repeat(1024 * 1024 + 1) })),
         "413 payload_too_large"
       )
-      assert.strictEqual(outcome(yield* ask("GET", path)), "405 method_not_allowed")
+      assert.strictEqual(statusAndError(yield* ask("GET", path)), "405 method_not_allowed")
       for (const sent of [
         good,
         stripe.sign(event, now - 4 * minute),
         stripe.sign(event, now + 4 * minute)
       ]) {
-        assert.deepStrictEqual((yield* deliver(sent)).body, { received: true })
+        assert.deepStrictEqual((yield* deliverWebhook(sent)).body, { received: true })
       }
     })
   )
@@ -87,14 +91,14 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a webhook", (it) => {
       const now = yield* TestClock.testClockWith((clock) =>
         Effect.succeed(clock.currentTimeMillisUnsafe())
       )
-      yield* deliver(stripe.sign(claim, now))
+      yield* deliverWebhook(stripe.sign(claim, now))
       // The version increases once for the webhook and once for the subsequent read.
-      const after = yield* until(versions, ([row]) => (row?.version ?? 0) >= 3)
+      const after = yield* pollUntil(versions, ([row]) => (row?.version ?? 0) >= 3)
       assert.isNull((yield* billingOf(owner).get).body.subscription)
-      yield* deliver(stripe.sign(claim, now), "otherUrl")
-      yield* deliver(stripe.sign(claim, now))
+      yield* deliverWebhook(stripe.sign(claim, now), "otherUrl")
+      yield* deliverWebhook(stripe.sign(claim, now))
       assert.deepStrictEqual(yield* versions, after)
-      stripe.pay(sessionOf(body.url))
+      stripe.pay(checkoutSessionIdOf(body.url))
       stripe.events.splice(0)
     })
   )
@@ -123,14 +127,14 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a webhook", (it) => {
         const billing = billingOf(owner)
         const { body } = yield* billing.checkout("price_team")
         stripe.cardFails = false
-        const mine = stripe.pay(sessionOf(body.url))
+        const mine = stripe.pay(checkoutSessionIdOf(body.url))
         assert(mine !== undefined)
         const held: Array<object> = []
         const now = yield* TestClock.testClockWith((clock) =>
           Effect.succeed(clock.currentTimeMillisUnsafe())
         )
         const send = (event: object | undefined) =>
-          event === undefined ? Effect.void : deliver(stripe.sign(event, now))
+          event === undefined ? Effect.void : deliverWebhook(stripe.sign(event, now))
         for (const step of steps) {
           held.push(...stripe.events.splice(0))
           if (step === "raise") mine.price = "price_max"
@@ -150,7 +154,7 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a webhook", (it) => {
         stripe.change(mine)
         yield* send(stripe.events.splice(0)[0])
         const holds = mine.status !== "canceled"
-        yield* until(
+        yield* pollUntil(
           billing.get,
           ({ body: { plan, subscription } }) =>
             subscription?.status === mine.status &&
@@ -168,17 +172,17 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a webhook", (it) => {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* signUp()
       const { body } = yield* billingOf(owner).checkout("price_max")
-      const mine = stripe.pay(sessionOf(body.url))
+      const mine = stripe.pay(checkoutSessionIdOf(body.url))
       assert.strictEqual(
         (yield* ask("DELETE", owner.workspace, { token: owner.access_token })).status,
         204
       )
       yield* TestClock.adjust("3 minutes")
-      yield* until(
+      yield* pollUntil(
         Effect.sync(() => mine?.status),
         (status) => status === "canceled"
       )
-      yield* until(
+      yield* pollUntil(
         sql`
           SELECT customer_id
           FROM subscriptions
@@ -201,9 +205,9 @@ layer(testAppLayer())("a service without a payment provider", (it) => {
         yield* billing.cancel,
         yield* billing.resume,
         yield* billing.invoices,
-        yield* deliver({ body: "{}", signature: "t=1,v1=1" })
+        yield* deliverWebhook({ body: "{}", signature: "t=1,v1=1" })
       ]) {
-        assert.strictEqual(outcome(answer), "409 billing_disabled")
+        assert.strictEqual(statusAndError(answer), "409 billing_disabled")
       }
       assert.strictEqual((yield* billing.get).body.provider, "none")
     })

@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { ask, createKey, outcome, signUp, times, together } from "../support/http.ts"
+import { ask, createKey, statusAndError, signUp, times, runConcurrently } from "../support/http.ts"
 import { keyedKinds, keyedOf } from "../support/keyed.ts"
 import { leap } from "../support/leap.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
@@ -83,7 +83,10 @@ layer(testAppLayer())("a record with a caller-chosen key", (it) => {
         const { body: one } = yield* keyed.put(path, "a", on(kept))
         assert.deepStrictEqual((yield* keyed.list(path, "?key=a")).body.data, [one])
         assert.deepStrictEqual((yield* keyed.list(path, "?key=b")).body.data, [])
-        assert.strictEqual(outcome(yield* keyed.list(path, "?key=..")), "422 validation_failed")
+        assert.strictEqual(
+          statusAndError(yield* keyed.list(path, "?key=..")),
+          "422 validation_failed"
+        )
         const others = yield* start
         assert.deepStrictEqual((yield* others.keyed.list(path, "?key=a")).body.data, [])
         const theirs = yield* others.keyed.put(path, "a", others.on(kept))
@@ -99,12 +102,12 @@ layer(testAppLayer())("a record with a caller-chosen key", (it) => {
         const { body: first } = yield* keyed.create(path, { ...definition, key: "a" })
         assert.strictEqual(first.key, "a")
         const taken = yield* keyed.create(path, { ...definition, key: "a" })
-        assert.strictEqual(outcome(taken), "409 conflict")
+        assert.strictEqual(statusAndError(taken), "409 conflict")
         assert.match(taken.body.detail.message, /^An? [\w ]+ with the key "a" already exists\.$/)
         assert.deepInclude(taken.body.detail, { field: "key", existing_id: first.id })
         const { body: second } = yield* keyed.create(path, { ...definition, key: "b" })
         const refused = yield* keyed.patch(path, second.id, { key: "a" })
-        assert.strictEqual(outcome(refused), "409 conflict")
+        assert.strictEqual(statusAndError(refused), "409 conflict")
         assert.deepStrictEqual(refused.body.detail, taken.body.detail)
         assert.strictEqual((yield* keyed.get(path, second.id)).body.key, "b")
         assert.strictEqual((yield* keyed.patch(path, first.id, { key: null })).body.key, null)
@@ -116,8 +119,14 @@ layer(testAppLayer())("a record with a caller-chosen key", (it) => {
     it.effect("is created once by concurrent requests", () =>
       Effect.gen(function* () {
         const { keyed, on } = yield* start
-        const answers = yield* together(times(5, () => keyed.put(path, "a", on(kept))))
-        assert.deepStrictEqual(answers.map(outcome).toSorted(), ["200", "200", "200", "200", "201"])
+        const answers = yield* runConcurrently(times(5, () => keyed.put(path, "a", on(kept))))
+        assert.deepStrictEqual(answers.map(statusAndError).toSorted(), [
+          "200",
+          "200",
+          "200",
+          "200",
+          "201"
+        ])
         assert.strictEqual(new Set(answers.map(({ body }) => body.id)).size, 1)
       })
     )
@@ -126,7 +135,7 @@ layer(testAppLayer())("a record with a caller-chosen key", (it) => {
       Effect.gen(function* () {
         const { keyed, on } = yield* start
         const refused = yield* keyed.create(path, { ...on(kept), key: "a/b" })
-        assert.strictEqual(outcome(refused), "422 validation_failed")
+        assert.strictEqual(statusAndError(refused), "422 validation_failed")
         // Clients can send a response back as a definition, so its key is ignored in favour of the
         // key in the path.
         const put = yield* keyed.put(path, "a", { ...on(kept), key: "b" })

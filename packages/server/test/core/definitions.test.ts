@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { createKey, outcome, signUp, together } from "../support/http.ts"
+import { createKey, statusAndError, signUp, runConcurrently } from "../support/http.ts"
 import { keyedKinds, keyedOf } from "../support/keyed.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
 import { workersOf } from "../workers/workers.ts"
@@ -38,10 +38,10 @@ layer(testAppLayer())("a record that people define", (it) => {
         yield* TestClock.adjust("1 minute")
         const changed = yield* keyed.patch(path, "key:a:b@c", { name: "By key" })
         assert.deepInclude(changed.body, { id: one.id, name: "By key" }, changed.text)
-        assert.strictEqual(outcome(yield* keyed.get(path, "key:other")), "404 not_found")
-        assert.strictEqual(outcome(yield* keyed.get(path, "key:")), "404 not_found")
+        assert.strictEqual(statusAndError(yield* keyed.get(path, "key:other")), "404 not_found")
+        assert.strictEqual(statusAndError(yield* keyed.get(path, "key:")), "404 not_found")
         const elsewhere = keyedOf(yield* signUp())
-        assert.strictEqual(outcome(yield* elsewhere.get(path, "key:a:b@c")), "404 not_found")
+        assert.strictEqual(statusAndError(yield* elsewhere.get(path, "key:a:b@c")), "404 not_found")
         assert.strictEqual((yield* keyed.remove(path, "key:a:b@c")).status, 204)
       })
     )
@@ -57,7 +57,7 @@ layer(testAppLayer())("a record that people define", (it) => {
         assert.deepStrictEqual(sent.body, read)
         assert.deepStrictEqual((yield* keyed.get(path, "key:again")).body, read)
         const patched = yield* keyed.patch(path, "key:again", { id: read.id })
-        assert.strictEqual(outcome(patched), "422 validation_failed")
+        assert.strictEqual(statusAndError(patched), "422 validation_failed")
       })
     )
 
@@ -92,14 +92,17 @@ layer(testAppLayer())("a record that people define", (it) => {
           yield* keyed.put(path, "old", first),
           yield* keyed.remove(path, first.id, old)
         ]) {
-          assert.strictEqual(outcome(refused), "412 stale", refused.text)
+          assert.strictEqual(statusAndError(refused), "412 stale", refused.text)
           assert.strictEqual(refused.body.detail.version, 2)
         }
         assert.deepStrictEqual((yield* keyed.get(path, first.id)).body, now)
         const never = yield* keyed.put(path, "never", { ...on(kept), version: 1 })
-        assert.deepStrictEqual([outcome(never), never.body.detail.version], ["412 stale", null])
+        assert.deepStrictEqual(
+          [statusAndError(never), never.body.detail.version],
+          ["412 stale", null]
+        )
         const malformed = yield* keyed.patch(path, first.id, {}, { "if-match": "2" })
-        assert.strictEqual(outcome(malformed), "422 validation_failed")
+        assert.strictEqual(statusAndError(malformed), "422 validation_failed")
         assert.strictEqual((yield* keyed.remove(path, first.id, { "if-match": '"2"' })).status, 204)
       })
     )
@@ -109,11 +112,11 @@ layer(testAppLayer())("a record that people define", (it) => {
         const { keyed, on } = yield* start
         const { body: read } = yield* keyed.put(path, "both", on(kept))
         const patch = (name: string) => keyed.patch(path, read.id, { name, version: 1 })
-        const patched = yield* together([patch("One"), patch("Two")])
-        assert.deepStrictEqual(patched.map(outcome).toSorted(), ["200", "412 stale"])
+        const patched = yield* runConcurrently([patch("One"), patch("Two")])
+        assert.deepStrictEqual(patched.map(statusAndError).toSorted(), ["200", "412 stale"])
         const put = (name: string) => keyed.put(path, "both", { ...on(kept), name, version: 2 })
-        const replaced = yield* together([put("Three"), put("Four")])
-        assert.deepStrictEqual(replaced.map(outcome).toSorted(), ["200", "412 stale"])
+        const replaced = yield* runConcurrently([put("Three"), put("Four")])
+        assert.deepStrictEqual(replaced.map(statusAndError).toSorted(), ["200", "412 stale"])
         assert.strictEqual((yield* keyed.get(path, read.id)).body.version, 3)
       })
     )
@@ -127,7 +130,7 @@ layer(testAppLayer())("a record that people define", (it) => {
         assert.deepStrictEqual(tagged.body.tags, ["night", "billing"])
         const many = Array.from({ length: 21 }, (_, index) => `tag ${index}`)
         const refused = yield* keyed.patch(path, plain.id, { tags: many })
-        assert.strictEqual(outcome(refused), "422 validation_failed")
+        assert.strictEqual(statusAndError(refused), "422 validation_failed")
         const created = yield* keyed.create(path, { ...on(kept), tags: many.slice(1) })
         assert.deepStrictEqual(created.body.tags, many.slice(1), created.text)
       })

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { changes, everything } from "../adversarial/support/everything.ts"
+import { changedRows, readAllRows } from "../adversarial/support/readAllRows.ts"
 import { type Answer, signUp, times } from "../support/http.ts"
 import { keyedKinds, keyedOf } from "../support/keyed.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
@@ -43,14 +43,14 @@ layer(testAppLayer(), { timeout: "120 seconds" })("a file of 1,000 definitions",
         const made = yield* put
         assert.deepStrictEqual(new Set(made.map(statusOf)), new Set([201]))
         yield* TestClock.adjust("1 second")
-        const before = yield* everything
+        const before = yield* readAllRows
         const again = yield* put
         assert.deepStrictEqual(new Set(again.map(statusOf)), new Set([200]))
         assert.deepStrictEqual(
           again.map(({ text }) => text),
           made.map(({ text }) => text)
         )
-        assert.deepStrictEqual(changes(yield* everything, before), [])
+        assert.deepStrictEqual(changedRows(yield* readAllRows, before), [])
       }),
     120_000
   )

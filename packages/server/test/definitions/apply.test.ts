@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { ask, createKey, newMember, type Member, outcome, signUp } from "../support/http.ts"
+import { ask, createKey, newMember, type Member, statusAndError, signUp } from "../support/http.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
 
 const url = "https://api.example.com/jobs/nightly"
@@ -305,7 +305,7 @@ layer(testAppLayer())("A document of definitions", (it) => {
           { kind: "icmp", key: "b" }
         ]
       })
-      assert.strictEqual(outcome(unread), "422 validation_failed")
+      assert.strictEqual(statusAndError(unread), "422 validation_failed")
       assert.deepInclude(issuesOf(unread), ["invalid_format", ["tasks", 1, "schedule"]])
       assert.deepInclude(issuesOf(unread), ["required", ["monitors", 0, "host"]])
       assert.deepInclude(issuesOf(unread), ["unknown_field", ["monitors", 0, "hosts"]])
@@ -328,7 +328,7 @@ layer(testAppLayer())("A document of definitions", (it) => {
         ["notification_settings", "rules", 0, "channel_keys", 0]
       ]
       const answer = yield* apply(refused)
-      assert.strictEqual(outcome(answer), "422 validation_failed")
+      assert.strictEqual(statusAndError(answer), "422 validation_failed")
       assert.deepStrictEqual(
         issuesOf(answer).map(([, path]: [string, unknown]) => path),
         paths
@@ -344,7 +344,7 @@ layer(testAppLayer())("A document of definitions", (it) => {
         ...(yield* newMember(member, "viewer")),
         workspace: member.workspace
       })
-      assert.strictEqual(outcome(yield* viewer.apply({ version: 1 })), "403 forbidden")
+      assert.strictEqual(statusAndError(yield* viewer.apply({ version: 1 })), "403 forbidden")
       assert.strictEqual((yield* viewer.export()).status, 200)
     })
   )
@@ -360,7 +360,7 @@ layer(testAppLayer())("A document of definitions", (it) => {
 
       assert.deepStrictEqual((yield* apply(rest)).body.counts, counts({ unchanged: 1 }))
       const nobody = yield* apply({ version: 1, monitors: [ssl] }, "?prune=true")
-      assert.strictEqual(outcome(nobody), "422 validation_failed")
+      assert.strictEqual(statusAndError(nobody), "422 validation_failed")
       const plan = yield* apply(rest, "?prune=true&dry_run=true")
       assert.deepStrictEqual(
         plan.body.counts,
@@ -376,7 +376,7 @@ layer(testAppLayer())("A document of definitions", (it) => {
 
       const taken = { version: 1, owner: "billing", tasks: [{ ...task, key: "theirs" }] }
       const refused = yield* apply(taken)
-      assert.strictEqual(outcome(refused), "422 validation_failed")
+      assert.strictEqual(statusAndError(refused), "422 validation_failed")
       assert.deepInclude(refused.body.detail.issues[0], {
         code: "conflict",
         path: ["tasks", 0, "key"]
@@ -409,7 +409,7 @@ layer(testAppLayer())("A document of definitions", (it) => {
         [reader, { version: 1 }, "", "tasks:write"]
       ] as const) {
         const refused = yield* key.apply(document, query)
-        assert.strictEqual(outcome(refused), "403 insufficient_scope", refused.text)
+        assert.strictEqual(statusAndError(refused), "403 insufficient_scope", refused.text)
         assert.strictEqual(refused.body.detail.required_scope, scope)
       }
       assert.hasAllKeys((yield* tasks.export()).body, [
@@ -469,7 +469,7 @@ layer(testAppLayer())("A document of definitions", (it) => {
       assert.isAtLeast(refused.length, 1)
       assert.isAtLeast(answers.length - refused.length, 11)
       for (const answer of refused) {
-        assert.strictEqual(outcome(answer), "429 rate_limited")
+        assert.strictEqual(statusAndError(answer), "429 rate_limited")
         assert.strictEqual(answer.headers.get("retry-after"), "5")
       }
     })

@@ -6,7 +6,7 @@ import { findLastDowntimeEnd, removeOldAbsences } from "../../src/engine/Absence
 import { makeRunId } from "../../src/engine/RunId.ts"
 import { checkNodes } from "../../src/engine/Nodes.ts"
 import { callLayer, nodeLayer } from "./runner/support/engine.ts"
-import { eventually, insertTask, insertWorkspace, unfinished } from "./runner/support/tasks.ts"
+import { eventually, insertTask, insertWorkspace, readRuns } from "./runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
 const OneNode = nodeLayer(callLayer(() => Effect.succeed({})))
@@ -126,7 +126,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("while the service is aw
         SET run_on = '{"labels":["moon"]}', worker_wait_seconds = 3000
         WHERE id = ${task}`
       yield* Layer.build(OneNode)
-      yield* eventually(unfinished(workspace), (rows) => rows.length === 1)
+      yield* eventually(readRuns(workspace), (rows) => rows.length === 1)
       assert.isFalse((yield* checkNodes(sql, { forMs: 60_000, isLong: true })).unclaimed)
       const [run] = yield* sql<{ readonly waited: number; readonly late: number }>`
         SELECT

@@ -8,7 +8,7 @@ import { RunQueue } from "../../src/engine/RunQueue.ts"
 import { finish } from "../../src/engine/transitions/finish.ts"
 import { WorkspacesRepo } from "../../src/accounts/workspaces/WorkspacesRepo.ts"
 import { onPostgres, ownDatabaseLayer } from "../support/TestDatabase.ts"
-import { QueueLayer } from "./runner/support/engine.ts"
+import { RunQueueLayer } from "./runner/support/engine.ts"
 import { settlement } from "./runner/support/settlement.ts"
 import {
   enqueueAll,
@@ -18,7 +18,7 @@ import {
   insertWorkspace
 } from "./runner/support/tasks.ts"
 
-const TestLayer = Layer.mergeAll(QueueLayer, WorkspacesRepo.layer).pipe(
+const TestLayer = Layer.mergeAll(RunQueueLayer, WorkspacesRepo.layer).pipe(
   Layer.provideMerge(ownDatabaseLayer)
 )
 

@@ -3,11 +3,11 @@ import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { maxUnfinishedRunsPerTask } from "../../src/core/config/plans.ts"
 import { RunQueue } from "../../src/engine/RunQueue.ts"
-import { QueueLayer } from "./runner/support/engine.ts"
-import { enqueueMany, insertTask, insertWorkspace, unfinished } from "./runner/support/tasks.ts"
+import { RunQueueLayer } from "./runner/support/engine.ts"
+import { enqueueMany, insertTask, insertWorkspace, readRuns } from "./runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
-const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
+const TestLayer = RunQueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 
 const setUp = Effect.gen(function* () {
   const queue = yield* RunQueue
@@ -25,7 +25,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
       Effect.gen(function* () {
         const { queue, task, workspace_id } = yield* setUp
         const run = yield* queue.enqueueInOneStatement(task)
-        const [before, after] = yield* unfinished(workspace_id)
+        const [before, after] = yield* readRuns(workspace_id)
         assert.strictEqual(after?.id, run?.id)
         const ofItsOwn = { id: "", chain_run_id: "", scheduled_for: 0, due_at: 0 }
         assert.deepStrictEqual({ ...after, ...ofItsOwn }, { ...before, ...ofItsOwn })
@@ -45,7 +45,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
         yield* enqueueMany(task, maxUnfinishedRunsPerTask - 1_000)
         assert.isNull(yield* queue.enqueueInOneStatement(task), "nearly full")
         yield* queue.enqueue(task)
-        assert.strictEqual((yield* unfinished(workspace_id)).length, maxUnfinishedRunsPerTask - 998)
+        assert.strictEqual((yield* readRuns(workspace_id)).length, maxUnfinishedRunsPerTask - 998)
       })
     )
 
@@ -68,7 +68,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
         yield* Deferred.succeed(mayDelete, undefined)
         yield* Fiber.join(deletion)
         assert.isNull(yield* Fiber.join(attempt))
-        assert.strictEqual((yield* unfinished(workspace_id)).length, 1)
+        assert.strictEqual((yield* readRuns(workspace_id)).length, 1)
       })
     )
   }

@@ -9,13 +9,13 @@ import { makeFakeCalls, urlOf } from "./runner/support/fakeCalls.ts"
 import {
   enqueueAll,
   eventually,
-  history,
+  readExecutions,
   insertTask,
   insertTasks,
   insertWorkspace,
   insertWorkspaceIn,
   deriveLane,
-  unfinished
+  readRuns
 } from "./runner/support/tasks.ts"
 
 const concurrency = 64
@@ -34,7 +34,7 @@ describe("workspaces whose calls never end", () => {
             yield* insertTasks(workspace_id, { count: 3 * concurrency, url: urlOf("/endless") })
             yield* enqueueAll(workspace_id)
             yield* queue.wake(new Date())
-            yield* eventually(unfinished(workspace_id), (runs) =>
+            yield* eventually(readRuns(workspace_id), (runs) =>
               runs.some(({ state }) => state === "running")
             )
           }
@@ -42,7 +42,10 @@ describe("workspaces whose calls never end", () => {
             const workspace_id = yield* insertWorkspace
             const task_id = yield* insertTask(workspace_id, { url: urlOf("/short") })
             yield* queue.enqueue({ workspace_id, task_id, kind: "cron" })
-            const [execution] = yield* eventually(history(workspace_id), (rows) => rows.length > 0)
+            const [execution] = yield* eventually(
+              readExecutions(workspace_id),
+              (rows) => rows.length > 0
+            )
             assert.strictEqual(execution?.status, "succeeded")
           }
           assert.isBelow(calls.to("/endless").length, concurrency)
@@ -59,7 +62,7 @@ const newcomersAreServed = Effect.fnUntraced(function* (count: number, path: str
     const workspace_id = yield* insertWorkspace
     const task_id = yield* insertTask(workspace_id, { url: urlOf(path) })
     yield* queue.enqueue({ workspace_id, task_id, kind: "cron" })
-    const [execution] = yield* eventually(history(workspace_id), (rows) => rows.length > 0)
+    const [execution] = yield* eventually(readExecutions(workspace_id), (rows) => rows.length > 0)
     assert.strictEqual(execution?.status, "succeeded")
   }
 })
@@ -90,7 +93,7 @@ describe("accounts with many workspaces whose calls never end", () => {
           )
           yield* newcomersAreServed(20, "/short")
           assert.isBelow(calls.to("/endless").length, 2 * concurrency)
-          assert.isNotEmpty(yield* unfinished(hostile[0] ?? ""))
+          assert.isNotEmpty(yield* readRuns(hostile[0] ?? ""))
         }).pipe(
           Effect.provide(node),
           // The embedded store has one node.
@@ -117,7 +120,7 @@ describe("an account with thousands of tasks at one moment", () => {
             UPDATE tasks
             SET next_fire_at = date_trunc('second', now()) + interval '6 seconds'`
           yield* Effect.gen(function* () {
-            yield* eventually(unfinished(few), (runs) => runs.length === 10)
+            yield* eventually(readRuns(few), (runs) => runs.length === 10)
             const fired = yield* sql<{ readonly count: number }>`
               SELECT count(*)::integer AS count
               FROM runs
@@ -126,7 +129,7 @@ describe("an account with thousands of tasks at one moment", () => {
             // accounts. A third batch may be in progress.
             assert.isAtMost(fired[0]?.count ?? 0, 1_500)
             yield* newcomersAreServed(3, "/now")
-            yield* eventually(history(few), (rows) => rows.length === 10)
+            yield* eventually(readExecutions(few), (rows) => rows.length === 10)
             assert.isBelow(calls.to("/many").length, 6_000)
           }).pipe(
             Effect.provide(

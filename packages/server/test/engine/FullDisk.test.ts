@@ -6,7 +6,7 @@ import { callLayer, nodeLayer } from "./runner/support/engine.ts"
 import {
   enqueueAll,
   eventually,
-  history,
+  readExecutions,
   insertTask,
   insertWorkspace
 } from "./runner/support/tasks.ts"
@@ -47,7 +47,7 @@ layer(NodeLayer, { excludeTestServices: true })("a full disk", (it) => {
       const workspace = yield* insertWorkspace
       yield* insertTask(workspace)
       yield* enqueueAll(workspace)
-      const [ended] = yield* eventually(history(workspace), (rows) => rows.length === 1)
+      const [ended] = yield* eventually(readExecutions(workspace), (rows) => rows.length === 1)
       assert.strictEqual(ended?.status, "succeeded")
       assert.isNull(ended?.error)
       const attempts = yield* sql`

@@ -22,15 +22,15 @@ import { finish } from "../../src/engine/transitions/finish.ts"
 import { claim } from "../../src/engine/transitions/claim.ts"
 import { startOfTime } from "../../src/engine/laneTurns.ts"
 import { start } from "../../src/engine/transitions/start.ts"
-import { QueueLayer } from "./runner/support/engine.ts"
+import { RunQueueLayer } from "./runner/support/engine.ts"
 import { settlement } from "./runner/support/settlement.ts"
 import { migrateEmptyDatabase } from "../support/emptyDatabase.ts"
 import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
-import { history, insertTask, insertWorkspace, unfinished } from "./runner/support/tasks.ts"
+import { readExecutions, insertTask, insertWorkspace, readRuns } from "./runner/support/tasks.ts"
 
 const dayMs = 86_400_000
 
-const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
+const TestLayer = RunQueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10).replaceAll("-", "")
 
@@ -140,9 +140,9 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
       assert.deepStrictEqual(yield* parts, daysOfAll(-20, 4))
       for (const days of [4, 12, 25]) yield* settleRunOf(workspace_id, now - days * dayMs)
       const expired = yield* settleRunOf(workspace_id, now - 40 * dayMs)
-      assert.strictEqual((yield* history(workspace_id)).length, 4)
+      assert.strictEqual((yield* readExecutions(workspace_id)).length, 4)
       yield* partitions.maintain(30)
-      const kept = yield* history(workspace_id)
+      const kept = yield* readExecutions(workspace_id)
       assert.strictEqual(kept.length, 3)
       assert.notInclude(
         kept.map(({ id }) => id),
@@ -266,7 +266,7 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
           WHERE id = ${run.id}`
         yield* partitions.maintain(30)
         assert.deepStrictEqual(yield* where, [`executions_${dayOf(soon)}`])
-        assert.strictEqual((yield* history(workspace_id))[0]?.status, "cancelled")
+        assert.strictEqual((yield* readExecutions(workspace_id))[0]?.status, "cancelled")
       })
   )
 
@@ -321,10 +321,10 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
       const result = { id, workspace_id, lease_owner: node }
       assert.isEmpty((yield* finish(sql, [settlement({ ...result, lease_owner: node + 1 })])).ids)
       assert.isEmpty((yield* finish(sql, [settlement({ ...result, attempt: 2 })])).ids)
-      assert.strictEqual((yield* unfinished(workspace_id)).length, 1)
+      assert.strictEqual((yield* readRuns(workspace_id)).length, 1)
       assert.deepStrictEqual((yield* finish(sql, [settlement(result)])).ids, [id])
       assert.isEmpty((yield* finish(sql, [settlement(result)])).ids)
-      assert.strictEqual((yield* history(workspace_id)).length, 1)
+      assert.strictEqual((yield* readExecutions(workspace_id)).length, 1)
     })
   )
 
@@ -344,7 +344,7 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
       const misplaced = { ...result, id: run.id, row_at: placeOf(other.id) }
       assert.deepStrictEqual((yield* finish(sql, [settlement(misplaced)])).ids, [run.id])
       assert.deepStrictEqual(
-        (yield* unfinished(workspace_id)).map(({ id }) => id),
+        (yield* readRuns(workspace_id)).map(({ id }) => id),
         [other.id]
       )
       // An update moves the row to a different position.
@@ -355,7 +355,7 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
       const moved = { ...result, id: other.id, row_at: placeOf(other.id) }
       assert.isEmpty((yield* finish(sql, [settlement({ ...moved, attempt: 2 })])).ids)
       assert.deepStrictEqual((yield* finish(sql, [settlement(moved)])).ids, [other.id])
-      assert.strictEqual((yield* history(workspace_id)).length, 2)
+      assert.strictEqual((yield* readExecutions(workspace_id)).length, 2)
     })
   )
 
@@ -373,7 +373,7 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
       const late = settlement({ id: run.id, workspace_id, lease_owner: node })
       assert.isEmpty((yield* finish(sql, [late])).ids)
       assert.isEmpty((yield* take(sql, node)).started)
-      const [again] = yield* unfinished(workspace_id)
+      const [again] = yield* readRuns(workspace_id)
       assert.deepInclude(again, { state: "ready", attempt: 2, lease_owner: null })
     })
   )
@@ -386,7 +386,7 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
         yield* take(sql, node)
         yield* recover(sql, node, "gone")
       }
-      const [execution] = yield* history(workspace_id)
+      const [execution] = yield* readExecutions(workspace_id)
       assert.deepInclude(execution, { status: "failed", attempts_count: 5, trigger: "retry" })
       const attempts = yield* sql`
         SELECT number, finished_at, error

@@ -7,16 +7,16 @@ import { fire } from "../../src/engine/transitions/fire.ts"
 import { Partitions } from "../../src/engine/Partitions.ts"
 import { RunQueue } from "../../src/engine/RunQueue.ts"
 import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
-import { QueueLayer } from "./runner/support/engine.ts"
+import { RunQueueLayer } from "./runner/support/engine.ts"
 import {
   enqueueMany,
-  history,
+  readExecutions,
   insertTask,
   insertWorkspace,
-  unfinished
+  readRuns
 } from "./runner/support/tasks.ts"
 
-const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
+const TestLayer = RunQueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 
 const maxWorkspaceRuns = selfHostedPlan.limits.unfinished_runs
 
@@ -37,7 +37,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
           limit: maxUnfinishedRunsPerTask
         })
         yield* queue.enqueue({ ...other, kind: "cron" })
-        assert.strictEqual((yield* unfinished(workspace_id)).length, maxUnfinishedRunsPerTask + 1)
+        assert.strictEqual((yield* readRuns(workspace_id)).length, maxUnfinishedRunsPerTask + 1)
       })
     )
 
@@ -55,7 +55,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
           quota: "unfinished_runs_of_a_task",
           limit: maxUnfinishedRunsPerTask
         })
-        assert.strictEqual((yield* unfinished(workspace_id)).length, maxUnfinishedRunsPerTask - 1)
+        assert.strictEqual((yield* readRuns(workspace_id)).length, maxUnfinishedRunsPerTask - 1)
         const runs = yield* queue.rerun(workspace_id, [other, ended])
         assert.strictEqual(runs.length, 2)
         assert.isEmpty(yield* queue.rerun(workspace_id, []))
@@ -78,7 +78,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
           turns: null,
           leases: () => false
         })
-        const [skipped, ...more] = yield* history(workspace_id)
+        const [skipped, ...more] = yield* readExecutions(workspace_id)
         assert.isEmpty(more)
         assert.deepInclude(skipped, {
           task_id: task.task_id,
@@ -86,7 +86,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
           attempts_count: 0,
           error: "too_many_runs: the task has reached its limit of 10000 unfinished runs"
         })
-        const runs = yield* unfinished(workspace_id)
+        const runs = yield* readRuns(workspace_id)
         assert.strictEqual(runs.length, maxUnfinishedRunsPerTask + 1)
         assert.strictEqual(runs.filter(({ task_id }) => task_id === other).length, 1)
         // The schedule continues nevertheless.

@@ -8,14 +8,14 @@ import { RunQueue } from "../../src/engine/RunQueue.ts"
 import { insertQueue } from "./queues/queues.ts"
 import { nodeLayer } from "./runner/support/engine.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
-import { failing, makeFakeCalls, urlOf } from "./runner/support/fakeCalls.ts"
+import { failingWith, makeFakeCalls, urlOf } from "./runner/support/fakeCalls.ts"
 import {
   eventually,
-  history,
+  readExecutions,
   insertTask,
   insertTasks,
   insertWorkspace,
-  unfinished
+  readRuns
 } from "./runner/support/tasks.ts"
 
 const calls = makeFakeCalls()
@@ -31,7 +31,10 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         const workspace = yield* insertWorkspace
         const task = yield* insertTask(workspace, { fires_in: 700, url: urlOf("/once") })
         yield* (yield* RunQueue).wake(new Date())
-        const [execution] = yield* eventually(history(workspace), (rows) => rows.length === 1)
+        const [execution] = yield* eventually(
+          readExecutions(workspace),
+          (rows) => rows.length === 1
+        )
         assert.strictEqual(execution?.task_id, task)
         assert.strictEqual(execution?.trigger, "schedule")
         assert.strictEqual(execution?.status, "succeeded")
@@ -73,7 +76,10 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
           WHERE workspace_id = ${workspace}
           RETURNING id, next_fire_at AS slot`
         yield* (yield* RunQueue).wake(new Date())
-        const rows = yield* eventually(history(workspace), ({ length }) => length === tasks.length)
+        const rows = yield* eventually(
+          readExecutions(workspace),
+          ({ length }) => length === tasks.length
+        )
         const dueAt = new Map(
           slots.map(({ id, slot }) => [id, slot.getTime() + jitterMs(id, slot.getTime(), 4)])
         )
@@ -91,15 +97,15 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         const queue = yield* RunQueue
         let tries = 0
         answers.set("/second", (request) =>
-          Effect.suspend(() => (++tries === 1 ? failing(503)(request) : Effect.succeed({})))
+          Effect.suspend(() => (++tries === 1 ? failingWith(503)(request) : Effect.succeed({})))
         )
-        answers.set("/never", failing(500))
+        answers.set("/never", failingWith(500))
         answers.set("/final", () => Effect.succeed({ status_code: 404, outcome: "failed" }))
         for (const path of ["/second", "/never", "/final"]) {
           const task_id = yield* insertTask(workspace, { url: urlOf(path), retry_count: 1 })
           yield* queue.enqueue({ workspace_id: workspace, task_id, kind: "cron" })
         }
-        const rows = yield* eventually(history(workspace), (rows) => rows.length === 3)
+        const rows = yield* eventually(readExecutions(workspace), (rows) => rows.length === 3)
         assert.deepStrictEqual(
           rows.map((row) => [row.status, row.status_code, row.attempts_count]).toSorted(),
           [
@@ -121,7 +127,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         )
         const task_id = yield* insertTask(workspace, { url: urlOf("/later"), retry_count: 3 })
         yield* (yield* RunQueue).enqueue({ workspace_id: workspace, task_id, kind: "cron" })
-        yield* eventually(unfinished(workspace), ([run]) => run?.attempt === 2)
+        yield* eventually(readRuns(workspace), ([run]) => run?.attempt === 2)
         const [row] = yield* sql<{ readonly minutes: number }>`
           SELECT extract(epoch FROM due_at - now())::float8 / 60 AS minutes
           FROM runs
@@ -145,7 +151,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
             const task_id = yield* insertTask(workspace, { url: urlOf(path) })
             yield* (yield* RunQueue).enqueue({ workspace_id: workspace, task_id, kind: "cron" })
           }
-          const rows = yield* eventually(history(workspace), (rows) => rows.length === 2)
+          const rows = yield* eventually(readExecutions(workspace), (rows) => rows.length === 2)
           assert.deepStrictEqual(
             rows.map((row) => row.status),
             ["succeeded", "succeeded"]
@@ -174,9 +180,9 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         assert.strictEqual(run?.trigger, "manual")
         assert.isTrue(yield* queue.withdraw({ workspace_id, task_id: gone }))
         assert.isFalse(yield* queue.withdraw({ workspace_id, task_id: gone }))
-        const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 2)
+        const rows = yield* eventually(readExecutions(workspace_id), (rows) => rows.length === 2)
         assert.deepStrictEqual(new Set(rows.map((row) => row.task_id)), new Set([soon, moved]))
-        assert.isEmpty(yield* unfinished(workspace_id))
+        assert.isEmpty(yield* readRuns(workspace_id))
         assert.isNull(
           yield* queue.reschedule({
             workspace_id,
@@ -214,7 +220,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
             tasks.set(overlap, task_id)
             yield* queue.enqueue({ workspace_id, task_id, kind: "cron" })
           }
-          yield* eventually(unfinished(workspace_id), (runs) =>
+          yield* eventually(readRuns(workspace_id), (runs) =>
             runs.every((run) => run.state === "running")
           )
           const now = yield* sql`
@@ -225,13 +231,16 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
           assert.strictEqual(now.length, 3)
           yield* queue.wake(new Date())
 
-          const [skipped] = yield* eventually(history(workspace_id), (rows) => rows.length === 1)
+          const [skipped] = yield* eventually(
+            readExecutions(workspace_id),
+            (rows) => rows.length === 1
+          )
           assert.strictEqual(skipped?.status, "skipped")
           assert.strictEqual(skipped?.task_id, tasks.get("skip"))
           assert.isAtLeast(Number(skipped?.finished_at), Number(skipped?.scheduled_for))
           assert.strictEqual(skipped?.attempts_count, 0)
           const runs = yield* eventually(
-            unfinished(workspace_id),
+            readRuns(workspace_id),
             (runs) =>
               runs.some((run) => run.state === "blocked") &&
               runs.filter((run) => run.state === "running").length === 4
@@ -248,7 +257,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
             (size) => size === 1
           )
           for (const end of release.values()) end()
-          const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 6)
+          const rows = yield* eventually(readExecutions(workspace_id), (rows) => rows.length === 6)
           assert.strictEqual(rows.filter((row) => row.status === "succeeded").length, 5)
         })
     )
@@ -288,11 +297,11 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
             (rows) => rows.length === 2
           )
           yield* Deferred.succeed(released, undefined)
-          const lateOf = (task: string, rows: Effect.Success<ReturnType<typeof history>>) =>
+          const lateOf = (task: string, rows: Effect.Success<ReturnType<typeof readExecutions>>) =>
             rows.filter(
               ({ lateness_ms, task_id }) => task_id === task && (lateness_ms ?? 0) > 60_000
             )
-          const rows = yield* eventually(history(workspace_id), (rows) =>
+          const rows = yield* eventually(readExecutions(workspace_id), (rows) =>
             [plain, queued].every((task) => lateOf(task, rows).length >= 3)
           )
           for (const task of [plain, queued]) {
@@ -328,7 +337,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         const task_id = yield* insertTask(workspace_id, { url: urlOf(path), status: "paused" })
         const times = [5, 4, 3].map((days) => new Date(Date.now() - days * 86_400_000))
         yield* (yield* RunQueue).backfill(workspace_id, task_id, times)
-        const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 3)
+        const rows = yield* eventually(readExecutions(workspace_id), (rows) => rows.length === 3)
         assert.deepStrictEqual(
           rows.map(({ id, lateness_ms, scheduled_for, status, trigger }) => ({
             id,
@@ -368,7 +377,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
               AND next_fire_at > now()`,
           (rows) => rows.length === 2
         )
-        const rows = yield* eventually(history(workspace_id), (rows) => rows.length >= 1)
+        const rows = yield* eventually(readExecutions(workspace_id), (rows) => rows.length >= 1)
         const late = rows.filter((row) => row.task_id === once)
         assert.strictEqual(late.length, 1)
         // Exactly on the hour, the slot of the task with `skip` is still on time.

@@ -24,7 +24,7 @@ import { offsetClock } from "../support/offsetClock.ts"
 import { testConfig } from "../support/TestApp.ts"
 import { testSecret } from "../support/testSecret.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
-import { limitsLayer, QueueLayer } from "./runner/support/engine.ts"
+import { limitsLayer, RunQueueLayer } from "./runner/support/engine.ts"
 import { insertWorkspace } from "./runner/support/tasks.ts"
 import { settlement } from "./runner/support/settlement.ts"
 
@@ -42,8 +42,8 @@ const Tasks = Layer.merge(CronTasks.layer, DelayedTasks.layer).pipe(
     ExecutionsRepo.layer,
     ExecutionStatsRepo.layer,
     Ids.layer,
-    Outbox.layer.pipe(Layer.provide(QueueLayer)),
-    QueueLayer,
+    Outbox.layer.pipe(Layer.provide(RunQueueLayer)),
+    RunQueueLayer,
     limitsLayer
   ])
 )

@@ -6,8 +6,8 @@ import { recover } from "../../src/engine/transitions/recover.ts"
 import { RunQueue } from "../../src/engine/RunQueue.ts"
 import { finishUnclaimed } from "../../src/engine/workers/Unclaimed.ts"
 import { Signals } from "../../src/events/Signals.ts"
-import { QueueLayer } from "./runner/support/engine.ts"
-import { history, insertTask, insertWorkspace } from "./runner/support/tasks.ts"
+import { RunQueueLayer } from "./runner/support/engine.ts"
+import { readExecutions, insertTask, insertWorkspace } from "./runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { enqueueOverdue, insertQueue, setQueue } from "./queues/queues.ts"
 import { inState } from "./transitions/inState.ts"
@@ -43,7 +43,7 @@ const runInQueue = Effect.gen(function* () {
   return { change, queueId, task: { workspace_id, task_id } }
 })
 
-layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the slot in a queue", (it) => {
+layer(RunQueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the slot in a queue", (it) => {
   it.effect("of a cancelled run that awaited its completion is handed over immediately", () =>
     Effect.gen(function* () {
       const { change, queueId, task } = yield* runInQueue
@@ -62,7 +62,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the slot in a que
       const heard = yield* listening
       yield* (yield* RunQueue).stop(task)
       assert.include(heard, queueId)
-      assert.lengthOf(yield* history(task.workspace_id), 1)
+      assert.lengthOf(yield* readExecutions(task.workspace_id), 1)
     })
   )
 
@@ -78,7 +78,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the slot in a que
       const heard = yield* listening
       yield* finishUnclaimed(sql, true)
       assert.include(heard, queueId)
-      const [ended] = yield* history(task.workspace_id)
+      const [ended] = yield* readExecutions(task.workspace_id)
       assert.match(ended?.error ?? "", /^no_worker/)
     })
   )
@@ -97,7 +97,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the slot in a que
   }
 })
 
-layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))(
+layer(RunQueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))(
   "a run that waits for another",
   (it) => {
     it.effect("is released when that run has finished without a worker", () =>
@@ -117,7 +117,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))(
         WHERE id = (SELECT min(id::text)::uuid FROM runs WHERE task_id = ${task_id})`
         const heard = yield* listening
         yield* finishUnclaimed(sql, true)
-        assert.lengthOf(yield* history(workspace_id), 1)
+        assert.lengthOf(yield* readExecutions(workspace_id), 1)
         assert.include(heard, "wake")
       })
     )

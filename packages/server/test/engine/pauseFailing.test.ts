@@ -5,14 +5,14 @@ import { SqlClient } from "effect/sql"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { RunQueue } from "../../src/engine/RunQueue.ts"
 import { nodeLayer } from "./runner/support/engine.ts"
-import { failing, makeFakeCalls, urlOf } from "./runner/support/fakeCalls.ts"
+import { failingWith, makeFakeCalls, urlOf } from "./runner/support/fakeCalls.ts"
 import {
   eventually,
-  history,
+  readExecutions,
   insertTask,
   insertWorkspace,
-  step,
-  unfinished
+  callStep,
+  readRuns
 } from "./runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
@@ -36,9 +36,9 @@ const setUp = Effect.fnUntraced(function* (
     WHERE id = ${task_id}`
   const state = { broken: true }
   calls.answers.set(path, (request) =>
-    Effect.suspend(() => (state.broken ? failing(500)(request) : Effect.succeed({})))
+    Effect.suspend(() => (state.broken ? failingWith(500)(request) : Effect.succeed({})))
   )
-  const isIdle = eventually(unfinished(workspace), (rows) => rows.length === 0)
+  const isIdle = eventually(readRuns(workspace), (rows) => rows.length === 0)
   return {
     workspace,
     task_id,
@@ -147,8 +147,8 @@ layer(OneNode, { excludeTestServices: true })("a task that fails", (it) => {
   it.effect("counts one failure for each run of a chain, whichever step it was", () =>
     Effect.gen(function* () {
       const steps = [
-        step("first", { url: urlOf("/chain") }),
-        step("tidy", { url: urlOf("/tidy"), run_if: "always" })
+        callStep("first", { url: urlOf("/chain") }),
+        callStep("tidy", { url: urlOf("/tidy"), run_if: "always" })
       ]
       const chain = yield* setUp(
         "/chain",
@@ -165,7 +165,7 @@ layer(OneNode, { excludeTestServices: true })("a task that fails", (it) => {
       yield* chain.run(1)
       yield* eventually(chain.task, ({ status }) => status === "paused")
       assert.deepStrictEqual(yield* chain.task, paused(2, { id: chain.task_id, kind: "chain" }))
-      assert.lengthOf(yield* history(chain.workspace), 8)
+      assert.lengthOf(yield* readExecutions(chain.workspace), 8)
     })
   )
 })

@@ -7,9 +7,9 @@ import { Outbox } from "../../src/events/Outbox.ts"
 import type { TaskOfRun } from "../../src/engine/Run.ts"
 import { RunQueue } from "../../src/engine/RunQueue.ts"
 import { finish } from "../../src/engine/transitions/finish.ts"
-import { QueueLayer } from "../engine/runner/support/engine.ts"
+import { RunQueueLayer } from "../engine/runner/support/engine.ts"
 import { settlement } from "../engine/runner/support/settlement.ts"
-import { insertTask, insertWorkspace, step } from "../engine/runner/support/tasks.ts"
+import { insertTask, insertWorkspace, callStep } from "../engine/runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { announcementData } from "../notifications/support/events.ts"
 
@@ -67,7 +67,7 @@ const setUp = Effect.gen(function* () {
 })
 
 layer(
-  Layer.mergeAll(QueueLayer, Outbox.layer.pipe(Layer.provide(QueueLayer))).pipe(
+  Layer.mergeAll(RunQueueLayer, Outbox.layer.pipe(Layer.provide(RunQueueLayer))).pipe(
     Layer.provideMerge(TestDatabaseLayer)
   ),
   { excludeTestServices: true }
@@ -151,7 +151,7 @@ layer(
       yield* insertChannel(workspace_id)
       const chain = yield* insertTask(workspace_id, {
         kind: "chain",
-        steps: [step("first"), step("then"), step("clean", { run_if: "always" })]
+        steps: [callStep("first"), callStep("then"), callStep("clean", { run_if: "always" })]
       })
       const [version] = yield* sql<{ readonly version_id: string }>`
         SELECT version_id

@@ -2,8 +2,8 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, signUp } from "../support/http.ts"
-import { request, talk } from "../support/rawHttp.ts"
-import { methodsAt, routes, urlOf } from "../support/routes.ts"
+import { requestText, sendBytes } from "../support/rawHttp.ts"
+import { methodsAt, routes, urlWithIds } from "../support/routes.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 
 /** One request for each kind of response. */
@@ -65,8 +65,11 @@ layer(testAppLayer())("Headers of every response", (it) => {
 
     it.effect("is generated if there are two", () =>
       Effect.gen(function* () {
-        const { answers } = yield* talk(
-          request("GET /v1/health", { "x-request-id": "a\r\nx-request-id: b", connection: "close" })
+        const { answers } = yield* sendBytes(
+          requestText("GET /v1/health", {
+            "x-request-id": "a\r\nx-request-id: b",
+            connection: "close"
+          })
         )
         assert.match(answers[0]?.headers.get("x-request-id") ?? "", ours)
       })
@@ -126,7 +129,7 @@ layer(testAppLayer())("Headers of every response", (it) => {
         })
     )
 
-    it.effect.each([...new Set(routes.map(({ path }) => urlOf(path)))])(
+    it.effect.each([...new Set(routes.map(({ path }) => urlWithIds(path)))])(
       "allows preflight requests at %s",
       (url) =>
         Effect.gen(function* () {

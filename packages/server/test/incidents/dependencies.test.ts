@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Answer, ask, outcome, signUp, together } from "../support/http.ts"
-import { nobodysId } from "../support/routes.ts"
+import { type Answer, ask, statusAndError, signUp, runConcurrently } from "../support/http.ts"
+import { unknownId } from "../support/routes.ts"
 import { runningNodesLayer } from "../support/TestApp.ts"
 import { eventuallyOf } from "../monitoring/monitors.ts"
 
@@ -99,7 +99,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("dependencies", (it) => 
       const steps = yield* chain("Steps", { depends_on: [{ kind: "cron", id: task.id }] })
       const refused = (depends_on: ReadonlyArray<object>) =>
         Effect.map(request("PATCH", `monitors/heartbeat/${site.id}`, { depends_on }), (answer) => {
-          assert.strictEqual(outcome(answer), "422 validation_failed")
+          assert.strictEqual(statusAndError(answer), "422 validation_failed")
           return issuesOf(answer)[0]
         })
       assert.deepInclude(yield* refused([{ kind: "chain", id: steps.id }]), {
@@ -110,7 +110,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("dependencies", (it) => 
         path: ["depends_on"],
         message: `depends_on must not name the record itself, "Site".`
       })
-      const unknown = { kind: "http", id: nobodysId }
+      const unknown = { kind: "http", id: unknownId }
       assert.deepInclude(yield* refused([unknown]), { path: ["depends_on", 0, "id"] })
       const foreign = yield* (yield* setUp).heartbeat("Site", { key: "foreign" })
       assert.deepInclude(yield* refused([{ kind: "heartbeat", id: foreign.id }]), {
@@ -136,7 +136,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("dependencies", (it) => 
         period_seconds: 60,
         depends_on: [unknown]
       })
-      assert.strictEqual(outcome(created), "422 validation_failed")
+      assert.strictEqual(statusAndError(created), "422 validation_failed")
     })
   )
 
@@ -187,11 +187,14 @@ layer(runningNodesLayer, { excludeTestServices: true })("dependencies", (it) => 
         })
       ]
       for (const way of [...ways, ...ways, ...ways]) {
-        const answers = yield* together([
+        const answers = yield* runConcurrently([
           way,
           request("PATCH", `chains/${chainId}`, onSite, "otherUrl")
         ])
-        assert.deepStrictEqual(answers.map(outcome).toSorted(), ["200", "422 validation_failed"])
+        assert.deepStrictEqual(answers.map(statusAndError).toSorted(), [
+          "200",
+          "422 validation_failed"
+        ])
         for (const path of [`monitors/heartbeat/${site.id}`, `chains/${chainId}`]) {
           const cleared = yield* request("PATCH", path, { depends_on: [] })
           assert.strictEqual(cleared.status, 200, cleared.text)
@@ -276,7 +279,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("dependencies", (it) => 
         version: 1,
         monitors: [{ ...document.monitors[1], depends_on: [{ kind: "heartbeat", key: "shop" }] }]
       })
-      assert.strictEqual(outcome(circle), "422 validation_failed")
+      assert.strictEqual(statusAndError(circle), "422 validation_failed")
       assert.deepStrictEqual(issuesOf(circle)[0]?.path, ["monitors", 0, "depends_on"])
       // Reversing all dependencies in one request creates no cycle.
       const turned = yield* request("POST", "apply", {

@@ -26,9 +26,9 @@ import {
   insertWorkspaceOf,
   notifierLayer,
   SecretsLayer,
-  stepsLayer
+  steppedNotifierLayer
 } from "../notifications/support/nodes.ts"
-import { httpReceiver } from "../notifications/support/receivers.ts"
+import { startHttpReceiver } from "../notifications/support/receivers.ts"
 
 const noon = Date.UTC(2026, 5, 1, 12)
 const minute = 60_000
@@ -46,7 +46,11 @@ const setUp = Effect.fnUntraced(function* (settings: Readonly<Record<string, unk
   const sql = yield* SqlClient.SqlClient
   const outbox = yield* Outbox
   const workspace_id = yield* insertWorkspaceOf(++share)
-  const receivers = [yield* httpReceiver(), yield* httpReceiver(), yield* httpReceiver()]
+  const receivers = [
+    yield* startHttpReceiver(),
+    yield* startHttpReceiver(),
+    yield* startHttpReceiver()
+  ]
   const policy = randomUUID()
   const channels = yield* insertChannels(
     workspace_id,
@@ -147,7 +151,7 @@ const Services = Layer.mergeAll(Incidents.layer, FollowIncidentsLayer, Maintenan
   Layer.provide([TimelineRepo.layer, SubjectsRepo.layer]),
   Layer.provideMerge(IncidentSubscribers.layer),
   Layer.provideMerge(IncidentsRepo.layer),
-  Layer.provideMerge(stepsLayer()),
+  Layer.provideMerge(steppedNotifierLayer()),
   Layer.provide(Layer.succeed(StoreClock, () => DateTime.nowAsDate)),
   Layer.provideMerge(TestDatabaseLayer)
 )
@@ -420,7 +424,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const workspace_id = yield* insertWorkspaceOf(++share)
-      const receiver = yield* httpReceiver()
+      const receiver = yield* startHttpReceiver()
       const policy = randomUUID()
       const [channel = ""] = yield* insertChannels(
         workspace_id,

@@ -1,15 +1,15 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { beginWith } from "../monitoring/monitors.ts"
-import { ask, outcome } from "../support/http.ts"
-import { nobodysId } from "../support/routes.ts"
+import { setUpHeartbeat } from "../monitoring/monitors.ts"
+import { ask, statusAndError } from "../support/http.ts"
+import { unknownId } from "../support/routes.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 
 layer(testAppLayer())("an incident", (it) => {
   it.effect("keeps its first acknowledgement", () =>
     Effect.gen(function* () {
-      const { heartbeats, member, monitor, ping } = yield* beginWith()
+      const { heartbeats, member, monitor, ping } = yield* setUpHeartbeat()
       yield* ping("/7")
       const { body } = yield* heartbeats.incidents()
       const [incident] = body.data
@@ -45,7 +45,7 @@ layer(testAppLayer())("an incident", (it) => {
       assert.strictEqual(yield* idsOf("?open=false"), 0)
       assert.strictEqual(yield* idsOf("?status=open&status=acknowledged"), 1)
       assert.strictEqual(yield* idsOf("?status=open&status=closed"), 0)
-      assert.strictEqual(yield* idsOf(`?subject_id=${nobodysId}`), 0)
+      assert.strictEqual(yield* idsOf(`?subject_id=${unknownId}`), 0)
       assert.strictEqual(yield* idsOf("?from=2026-06-01T12:00:00Z&to=2026-06-01T12:00:01Z"), 1)
       assert.strictEqual(yield* idsOf("?from=2026-06-01T12:00:01Z"), 0)
       for (const query of [
@@ -53,7 +53,10 @@ layer(testAppLayer())("an incident", (it) => {
         "?status=new",
         "?from=2026-06-01T12:00:01Z&to=2026-06-01T12:00:00Z"
       ]) {
-        assert.strictEqual(outcome(yield* heartbeats.incidents(query)), "422 validation_failed")
+        assert.strictEqual(
+          statusAndError(yield* heartbeats.incidents(query)),
+          "422 validation_failed"
+        )
       }
     })
   )

@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
 import { Secrets } from "../../src/core/Secrets.ts"
 import { incidentLink } from "../../src/notifications/links/incidentLink.ts"
-import { beginWith } from "../monitoring/monitors.ts"
+import { setUpHeartbeat } from "../monitoring/monitors.ts"
 import { ask } from "../support/http.ts"
 import { testAppLayer, testConfig, testNow } from "../support/TestApp.ts"
 
@@ -16,7 +16,7 @@ const ring = Effect.map(Secrets, (service) => service.keys("notification-link"))
 
 /** Opens an incident for a monitor with a hostile name, and returns the link in its messages. */
 const setUp = Effect.gen(function* () {
-  const { heartbeats, member, ping } = yield* beginWith({ name: "Backup <b>" })
+  const { heartbeats, member, ping } = yield* setUpHeartbeat({ name: "Backup <b>" })
   yield* ping("/fail")
   const { body } = yield* heartbeats.incidents()
   const [incident] = body.data

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
-import { ask, createKey, outcome, signUp } from "../support/http.ts"
+import { ask, createKey, statusAndError, signUp } from "../support/http.ts"
 import { runningNodeLayer } from "../support/TestApp.ts"
 import { eventuallyOf } from "../monitoring/monitors.ts"
 
@@ -147,16 +147,16 @@ layer(runningNodeLayer(), { excludeTestServices: true })("during maintenance", (
           everything: true,
           ...wrong
         })
-        assert.strictEqual(outcome(refused), "422 validation_failed", refused.text)
+        assert.strictEqual(statusAndError(refused), "422 validation_failed", refused.text)
       }
       const nothing = yield* window({ everything: false })
-      assert.strictEqual(outcome(nothing), "422 validation_failed")
+      assert.strictEqual(statusAndError(nothing), "422 validation_failed")
       const foreign = yield* window({ monitor_ids: [member.workspace_id] })
-      assert.strictEqual(outcome(foreign), "422 validation_failed")
+      assert.strictEqual(statusAndError(foreign), "422 validation_failed")
       const { key } = yield* createKey(member, { scopes: ["monitors:read", "monitors:write"] })
       const body = { name: "Mine", starts_at: at(0), ends_at: at(hour) }
       const silencing = yield* request("PUT", "/maintenance/mine", { ...body, tags: ["db"] }, key)
-      assert.strictEqual(outcome(silencing), "403 insufficient_scope")
+      assert.strictEqual(statusAndError(silencing), "403 insufficient_scope")
       const own = yield* request(
         "PUT",
         "/maintenance/mine",

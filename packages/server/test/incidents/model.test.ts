@@ -17,7 +17,7 @@ import { transactionOf } from "../../src/store/transactionOf.ts"
 import { insertTask } from "../engine/runner/support/tasks.ts"
 import { eventsIn, runData } from "../notifications/support/events.ts"
 import { insertChannels, insertWorkspaceOf, SecretsLayer } from "../notifications/support/nodes.ts"
-import { httpReceiver, type Received } from "../notifications/support/receivers.ts"
+import { startHttpReceiver, type Received } from "../notifications/support/receivers.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import {
   type Action,
@@ -52,7 +52,7 @@ const setUp = Effect.fnUntraced(function* (policy: Policy) {
   const sql = yield* SqlClient.SqlClient
   yield* TestClock.setTime(noon)
   const workspace_id = yield* insertWorkspaceOf(++share)
-  const receiver = yield* httpReceiver()
+  const receiver = yield* startHttpReceiver()
   const policyId = randomUUID()
   const channelIds = yield* insertChannels(
     workspace_id,

@@ -23,9 +23,9 @@ import {
   deliveriesTo,
   insertChannels,
   insertWorkspaceOf,
-  stepsLayer
+  steppedNotifierLayer
 } from "../notifications/support/nodes.ts"
-import { httpReceiver, type Reply } from "../notifications/support/receivers.ts"
+import { startHttpReceiver, type Reply } from "../notifications/support/receivers.ts"
 
 const noon = Date.UTC(2026, 5, 1, 12)
 const hour = 3_600_000
@@ -41,7 +41,7 @@ const setUp = Effect.fnUntraced(function* (
 ) {
   yield* TestClock.setTime(noon)
   const workspace_id = yield* insertWorkspaceOf(++share)
-  const receiver = yield* httpReceiver(answer)
+  const receiver = yield* startHttpReceiver(answer)
   const [channel = ""] = yield* insertChannels(workspace_id, [{ config: { url: receiver.url } }], {
     group_seconds: 0,
     remind_every_seconds: 3_600,
@@ -103,7 +103,7 @@ const Services = Layer.mergeAll(Incidents.layer, FollowIncidentsLayer).pipe(
   Layer.provide(TimelineRepo.layer),
   Layer.provideMerge(IncidentSubscribers.layer),
   Layer.provideMerge(IncidentsRepo.layer),
-  Layer.provideMerge(stepsLayer()),
+  Layer.provideMerge(steppedNotifierLayer()),
   Layer.provide(Layer.succeed(StoreClock, () => DateTime.nowAsDate)),
   Layer.provideMerge(TestDatabaseLayer)
 )

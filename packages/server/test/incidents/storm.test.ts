@@ -13,8 +13,12 @@ import { alertLimits, Sender } from "../../src/notifications/sending/Sender.ts"
 import { StoreClock } from "../../src/store/StoreClock.ts"
 import { transactionOf } from "../../src/store/transactionOf.ts"
 import { eventsIn } from "../notifications/support/events.ts"
-import { insertChannels, insertWorkspaceOf, stepsLayer } from "../notifications/support/nodes.ts"
-import { httpReceiver } from "../notifications/support/receivers.ts"
+import {
+  insertChannels,
+  insertWorkspaceOf,
+  steppedNotifierLayer
+} from "../notifications/support/nodes.ts"
+import { startHttpReceiver } from "../notifications/support/receivers.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
 const noon = Date.UTC(2026, 5, 1, 12)
@@ -22,7 +26,7 @@ const size = 10_000
 
 const Services = StatusChanges.layer.pipe(
   Layer.provide([MonitorEventsRepo.layer, MonitorsRepo.layer]),
-  Layer.provideMerge(stepsLayer()),
+  Layer.provideMerge(steppedNotifierLayer()),
   Layer.provide(Layer.succeed(StoreClock, () => DateTime.nowAsDate)),
   Layer.provideMerge(TestDatabaseLayer)
 )
@@ -34,7 +38,7 @@ const setUp = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* TestClock.setTime(noon)
   const workspace_id = yield* insertWorkspaceOf(++share)
-  const receiver = yield* httpReceiver(() => ({}))
+  const receiver = yield* startHttpReceiver(() => ({}))
   yield* insertChannels(workspace_id, [{ config: { url: receiver.url } }], { group_seconds: 0 })
   const site = randomUUID()
   const others = Array.from({ length: size }, () => randomUUID())

@@ -1,7 +1,7 @@
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, createKey, outcome, signUp } from "../support/http.ts"
+import { ask, createKey, statusAndError, signUp } from "../support/http.ts"
 import { runningNodeLayer } from "../support/TestApp.ts"
 import { eventuallyOf } from "../monitoring/monitors.ts"
 
@@ -148,13 +148,13 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the incident of a task
       assert.isNull(ended.body.snoozed_until)
       for (const wrong of ["2020-01-01T00:00:00Z", "2999-01-01T00:00:00Z"]) {
         assert.strictEqual(
-          outcome(yield* request("POST", `${path}/snooze`, { until: wrong })),
+          statusAndError(yield* request("POST", `${path}/snooze`, { until: wrong })),
           "422 validation_failed"
         )
       }
       yield* request("POST", `${path}/close`)
       assert.strictEqual(
-        outcome(yield* request("POST", `${path}/snooze`, { until })),
+        statusAndError(yield* request("POST", `${path}/snooze`, { until })),
         "409 conflict"
       )
     })
@@ -174,12 +174,12 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the incident of a task
         request(method, path, undefined, key)
       assert.isEmpty((yield* as(monitors.key, "GET", "/incidents")).body.data)
       assert.strictEqual(
-        outcome(yield* as(monitors.key, "GET", `/incidents/${id}`)),
+        statusAndError(yield* as(monitors.key, "GET", `/incidents/${id}`)),
         "404 not_found"
       )
       assert.lengthOf((yield* as(reader.key, "GET", "/incidents")).body.data, 1)
       assert.strictEqual(
-        outcome(yield* as(reader.key, "POST", `/incidents/${id}/acknowledge`)),
+        statusAndError(yield* as(reader.key, "POST", `/incidents/${id}/acknowledge`)),
         "404 not_found"
       )
     })

@@ -8,10 +8,10 @@ import {
   createKey,
   createServiceAccount,
   newMember,
-  outcome,
+  statusAndError,
   password,
   signUp,
-  tokenOf
+  obtainToken
 } from "../support/http.ts"
 import { testAppLayer, testNodesLayer } from "../support/TestApp.ts"
 import { testDatabaseUrl } from "../support/TestDatabase.ts"
@@ -117,7 +117,7 @@ layer(testNodesLayer())("a stream of events", (it) => {
         const tool = yield* createServiceAccount(owner)
         const stream = yield* followOnTestClock({
           workspace,
-          token: yield* tokenOf(tool),
+          token: yield* obtainToken(tool),
           at: isStoreShared ? "otherUrl" : "url"
         })
         yield* ask(method, `${workspace}/service-accounts/${tool.client_id}${action}`, { token })
@@ -188,7 +188,7 @@ layer(limited)("streams of events", (it) => {
         Effect.map(ask("GET", `${workspace}/events`, { token }), (answer) =>
           answer.status === 200
             ? "200"
-            : `${outcome(answer)}: ${String(answer.body.detail.message)}`
+            : `${statusAndError(answer)}: ${String(answer.body.detail.message)}`
         )
       yield* Effect.scoped(
         Effect.gen(function* () {

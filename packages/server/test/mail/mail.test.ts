@@ -6,12 +6,17 @@ import { Mailer } from "../../src/mail/Mailer.ts"
 import { confirmationMail } from "../../src/notifications/channels/confirmationMail.ts"
 import { alertMail } from "../../src/notifications/kinds/alertMail.ts"
 import { configLayer } from "../notifications/support/nodes.ts"
-import { deliveryId, down, hostileMessage, subjectId } from "../notifications/support/messages.ts"
-import { smtpReceiver } from "../notifications/support/receivers.ts"
+import {
+  deliveryId,
+  downMessage,
+  hostileMessage,
+  subjectId
+} from "../notifications/support/messages.ts"
+import { startSmtpReceiver } from "../notifications/support/receivers.ts"
 
 const unsubscribe = "https://scheduling.test/notifications/unsubscribe/token"
 
-const toSomebody = (message = down) => alertMail("ops@example.com", message, unsubscribe)
+const toSomebody = (message = downMessage) => alertMail("ops@example.com", message, unsubscribe)
 
 const sendTo = (url: string, mail = toSomebody(), config: Partial<AppConfig["Service"]> = {}) =>
   Effect.flatMap(Mailer, (mailer) => mailer.send(mail)).pipe(
@@ -32,7 +37,7 @@ const at = (port: number, login = "") =>
 describe("A mail", () => {
   it.live("arrives over TLS, with the headers that mail programs expect", () =>
     Effect.gen(function* () {
-      const smtp = yield* smtpReceiver({ password: "pass word" })
+      const smtp = yield* startSmtpReceiver({ password: "pass word" })
       const result = yield* sendTo(at(smtp.port, "somebody:pass%20word@"))
       assert.deepInclude(result, { outcome: "delivered", status_code: 250, error: null })
       const [mail] = smtp.mails
@@ -58,7 +63,7 @@ describe("A mail", () => {
 
   it.live("is signed if the operator has set a DKIM key", () =>
     Effect.gen(function* () {
-      const smtp = yield* smtpReceiver()
+      const smtp = yield* startSmtpReceiver()
       const { privateKey } = generateKeyPairSync("rsa", {
         modulusLength: 2048,
         privateKeyEncoding: { type: "pkcs8", format: "pem" },
@@ -76,7 +81,7 @@ describe("A mail", () => {
 
   it.live("gets no header and no recipient from a name", () =>
     Effect.gen(function* () {
-      const smtp = yield* smtpReceiver()
+      const smtp = yield* startSmtpReceiver()
       const result = yield* sendTo(at(smtp.port), toSomebody(hostileMessage))
       assert.strictEqual(result.outcome, "delivered", result.error ?? "")
       const [mail] = smtp.mails
@@ -93,7 +98,7 @@ describe("A mail", () => {
     ["again", { code: 550, message: "5.4.4 no route" }]
   ] as const)("is %s where its receiver is refused with %j", ([expected, refusal]) =>
     Effect.gen(function* () {
-      const smtp = yield* smtpReceiver({ refuseReceiver: () => refusal })
+      const smtp = yield* startSmtpReceiver({ refuseReceiver: () => refusal })
       const result = yield* sendTo(at(smtp.port))
       const { error, gone, outcome, status_code } = result
       assert.strictEqual(gone ? `${outcome} gone` : outcome, expected)
@@ -104,7 +109,7 @@ describe("A mail", () => {
 
   it.live("is given up if its content is rejected, and its address stays enabled", () =>
     Effect.gen(function* () {
-      const smtp = yield* smtpReceiver({
+      const smtp = yield* startSmtpReceiver({
         refuseMessage: () => ({ code: 554, message: "5.7.1 looks like spam" })
       })
       const result = yield* sendTo(at(smtp.port))
@@ -114,7 +119,7 @@ describe("A mail", () => {
 
   it.live("is retried if the mail server rejects the login, and reveals nothing to users", () =>
     Effect.gen(function* () {
-      const smtp = yield* smtpReceiver({ password: "right" })
+      const smtp = yield* startSmtpReceiver({ password: "right" })
       for (const url of [at(smtp.port, "somebody:verywrong@"), at(1), "smtp://nowhere.invalid"]) {
         const { error, gone, outcome } = yield* sendTo(url)
         assert.deepStrictEqual({ gone, outcome }, { gone: false, outcome: "again" })
@@ -125,7 +130,7 @@ describe("A mail", () => {
 
   it.live("is sent without revealing the machine of the service", () =>
     Effect.gen(function* () {
-      const smtp = yield* smtpReceiver()
+      const smtp = yield* startSmtpReceiver()
       const link = "https://scheduling.test/notifications/confirm/token"
       const mail = confirmationMail(deliveryId, "a@example.com", "https://scheduling.test", link)
       yield* sendTo(at(smtp.port), mail)

@@ -11,7 +11,7 @@ import { maxConcurrentTests } from "@scheduling/domain/monitors/checks/testEndpo
 import { Effect, Fiber } from "effect"
 import type { Socket } from "node:net"
 import { getCACertificates, setDefaultCACertificates, TLSSocket } from "node:tls"
-import { ask, outcome, signUp, times, together } from "../support/http.ts"
+import { ask, statusAndError, signUp, times, runConcurrently } from "../support/http.ts"
 import { runningNodesLayer } from "../support/TestApp.ts"
 import { eventuallyOf, monitorsOfKind } from "./monitors.ts"
 
@@ -85,7 +85,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a test of a monitor", (
       ] as const
       for (const [test, path] of refused) {
         const answer = yield* test
-        assert.strictEqual(outcome(answer), "422 validation_failed", answer.text)
+        assert.strictEqual(statusAndError(answer), "422 validation_failed", answer.text)
         assert.deepStrictEqual(answer.body.detail.issues[0].path.slice(0, 1), path)
       }
     })
@@ -123,7 +123,9 @@ layer(runningNodesLayer, { excludeTestServices: true })("a test of a monitor", (
       )
       const { test } = yield* ofWorkspace
       const other = yield* ofWorkspace
-      const waiting = yield* Effect.forkChild(together(times(maxConcurrentTests, () => test())))
+      const waiting = yield* Effect.forkChild(
+        runConcurrently(times(maxConcurrentTests, () => test()))
+      )
       const connectedTo = (count: number) =>
         eventuallyOf(
           `${count} connections`,
@@ -132,7 +134,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a test of a monitor", (
         )
       yield* connectedTo(maxConcurrentTests)
       const refused = yield* test()
-      assert.strictEqual(outcome(refused), "429 rate_limited")
+      assert.strictEqual(statusAndError(refused), "429 rate_limited")
       assert.strictEqual(refused.headers.get("retry-after"), "1")
       const ofOther = yield* Effect.forkChild(other.test())
       yield* connectedTo(maxConcurrentTests + 1)

@@ -3,10 +3,10 @@ import { MonitorKind } from "@scheduling/domain/monitors/Monitor"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { ask, outcome, readPages, signUp, times, together } from "../support/http.ts"
+import { ask, statusAndError, readPages, signUp, times, runConcurrently } from "../support/http.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
 import { workersOf } from "../workers/workers.ts"
-import { beginWith, monitorsOfKind } from "./monitors.ts"
+import { setUpHeartbeat, monitorsOfKind } from "./monitors.ts"
 
 const inputs: Readonly<Record<MonitorKind, object>> = {
   heartbeat: { name: "Nightly backup", period_seconds: 3600 },
@@ -39,7 +39,7 @@ layer(testAppLayer())("a monitor of each kind", (it) => {
       assert.strictEqual(first.status, 201, first.text)
       assert.deepStrictEqual((yield* monitors.create({}, headers)).body, first.body)
       const other = yield* monitors.create({ name: "Other" }, headers)
-      assert.strictEqual(outcome(other), "422 idempotency_mismatch")
+      assert.strictEqual(statusAndError(other), "422 idempotency_mismatch")
       assert.deepStrictEqual((yield* monitors.get(first.body.id)).body, first.body)
       assert.deepStrictEqual((yield* monitors.list()).body.data, [first.body])
     })
@@ -56,9 +56,9 @@ layer(testAppLayer())("a monitor of each kind", (it) => {
       const { body: changed } = yield* monitors.update(monitor.id, changes)
       assert.deepInclude(changed, { ...changes, updated_at: "2026-06-01T12:01:00.000Z" })
       const taken = yield* monitors.update(monitor.id, { key: "taken" })
-      assert.strictEqual(outcome(taken), "409 conflict")
+      assert.strictEqual(statusAndError(taken), "409 conflict")
       const wrong = yield* monitors.update(monitor.id, { status: "up" })
-      assert.strictEqual(outcome(wrong), "422 validation_failed")
+      assert.strictEqual(statusAndError(wrong), "422 validation_failed")
       assert.deepStrictEqual((yield* monitors.get(monitor.id)).body, changed)
     })
   )
@@ -100,7 +100,7 @@ layer(testAppLayer())("a monitor of each kind", (it) => {
     Effect.gen(function* () {
       const { monitors } = yield* setUp(kind)
       const { id } = (yield* monitors.create()).body
-      assert.strictEqual(outcome(yield* monitors.remove(id)), "204")
+      assert.strictEqual(statusAndError(yield* monitors.remove(id)), "204")
       for (const answer of [
         yield* monitors.get(id),
         yield* monitors.update(id, { name: "Too late" }),
@@ -109,7 +109,7 @@ layer(testAppLayer())("a monitor of each kind", (it) => {
         yield* monitors.act(id, "resume"),
         yield* monitors.events(id)
       ]) {
-        assert.strictEqual(outcome(answer), "404 not_found")
+        assert.strictEqual(statusAndError(answer), "404 not_found")
         assert.strictEqual(answer.body.detail.resource, "monitor")
       }
     })
@@ -177,7 +177,7 @@ layer(testAppLayer())("monitors of all kinds", (it) => {
         token: member.access_token
       })
       assert.strictEqual(counted.body.total, 3)
-      const stranger = yield* beginWith()
+      const stranger = yield* setUpHeartbeat()
       assert.deepStrictEqual((yield* chosen([stranger.id])).body.data, [])
       assert.strictEqual((yield* chosen(times(101, () => id))).status, 422)
     })
@@ -198,8 +198,12 @@ layer(testAppLayer())("monitors of all kinds", (it) => {
         FROM monitors, generate_series(1, 998)
         WHERE id = ${id}`
       const heartbeats = monitorsOfKind("heartbeat", member, inputs.heartbeat)
-      const created = yield* together([monitors.create(), heartbeats.create(), heartbeats.create()])
-      assert.deepStrictEqual(created.map(outcome).toSorted(), [
+      const created = yield* runConcurrently([
+        monitors.create(),
+        heartbeats.create(),
+        heartbeats.create()
+      ])
+      assert.deepStrictEqual(created.map(statusAndError).toSorted(), [
         "201",
         "402 quota_exceeded",
         "402 quota_exceeded"

@@ -3,10 +3,10 @@ import type { MonitorKind } from "@scheduling/domain/monitors/Monitor"
 import { maxConcurrentTests } from "@scheduling/domain/monitors/checks/testEndpoint"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { ask, type Ask, createKey, type Member, signUp } from "../support/http.ts"
+import { ask, type AskOptions, createKey, type Member, signUp } from "../support/http.ts"
 import { testNow } from "../support/TestApp.ts"
 
-export const minimal = { name: "Nightly backup", period_seconds: 3600 }
+export const minimalHeartbeat = { name: "Nightly backup", period_seconds: 3600 }
 
 type Owner = Pick<Member, "workspace" | "access_token">
 
@@ -38,7 +38,7 @@ export const heartbeatsOf = (owner: Owner) => {
   const monitors = monitorsOfKind("heartbeat", owner)
   return {
     ...monitors,
-    create: (input: object = minimal, headers: Readonly<Record<string, string>> = {}) =>
+    create: (input: object = minimalHeartbeat, headers: Readonly<Record<string, string>> = {}) =>
       monitors.create(input, headers)
   }
 }
@@ -49,8 +49,11 @@ export const sslOf = (owner: Owner) =>
 export const processesOf = (owner: Owner) => monitorsOfKind("process", owner)
 
 /** Sends a ping, as a job would. */
-export const ping = (url: string, signal = "", options: Ask & { readonly method?: string } = {}) =>
-  ask(options.method ?? "GET", new URL(url).pathname + signal, options)
+export const ping = (
+  url: string,
+  signal = "",
+  options: AskOptions & { readonly method?: string } = {}
+) => ask(options.method ?? "GET", new URL(url).pathname + signal, options)
 
 /**
  * Creates an account with a workspace, and an API key, because keys outlive sessions. The test's
@@ -65,9 +68,9 @@ export const setUpHeartbeats = Effect.gen(function* () {
 })
 
 /** Creates an account and a heartbeat monitor, and returns both. */
-export const beginWith = Effect.fnUntraced(function* (input: object = {}) {
+export const setUpHeartbeat = Effect.fnUntraced(function* (input: object = {}) {
   const fixture = yield* setUpHeartbeats
-  const created = yield* fixture.heartbeats.create({ ...minimal, ...input })
+  const created = yield* fixture.heartbeats.create({ ...minimalHeartbeat, ...input })
   assert.strictEqual(created.status, 201, created.text)
   const url: string = created.body.ping_url
   return {
@@ -75,7 +78,7 @@ export const beginWith = Effect.fnUntraced(function* (input: object = {}) {
     monitor: created.body,
     id: String(created.body.id),
     url,
-    ping: (signal = "", options: Ask & { readonly method?: string } = {}) =>
+    ping: (signal = "", options: AskOptions & { readonly method?: string } = {}) =>
       ping(url, signal, options),
     get: Effect.map(fixture.heartbeats.get(created.body.id), ({ body }) => body)
   }

@@ -8,12 +8,12 @@ import {
   latencyPercentilesOf
 } from "../../src/monitoring/uptime/latencies.ts"
 import { UptimeRepo } from "../../src/monitoring/uptime/UptimeRepo.ts"
-import { ask, outcome } from "../support/http.ts"
+import { ask, statusAndError } from "../support/http.ts"
 import { leap } from "../support/leap.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
-import { beginWith } from "./monitors.ts"
+import { setUpHeartbeat } from "./monitors.ts"
 
-type Fixture = Effect.Success<ReturnType<typeof beginWith>>
+type Fixture = Effect.Success<ReturnType<typeof setUpHeartbeat>>
 
 const get = ({ id, key, member }: Fixture, path: string) =>
   ask("GET", `${member.workspace}/monitors/${id}/${path}`, { token: key })
@@ -66,7 +66,7 @@ const byEvents = (
 layer(testAppLayer())("the uptime of a monitor", (it) => {
   it.effect("is exact in every period, across outages and pauses", () =>
     Effect.gen(function* () {
-      const fixture = yield* beginWith({ period_seconds: 365 * day, grace_seconds: 365 * day })
+      const fixture = yield* setUpHeartbeat({ period_seconds: 365 * day, grace_seconds: 365 * day })
       const events = [{ atMs: testNow, status: "new" }]
       let atMs = testNow
       for (const [what, seconds] of history) {
@@ -103,7 +103,7 @@ layer(testAppLayer())("the uptime of a monitor", (it) => {
 
   it.effect("is null until the monitor is watched, and counts an outage that lasts", () =>
     Effect.gen(function* () {
-      const fixture = yield* beginWith()
+      const fixture = yield* setUpHeartbeat()
       yield* TestClock.adjust("10 minutes")
       const { body: before } = yield* get(fixture, "uptime")
       assert.deepInclude(before, {
@@ -118,11 +118,11 @@ layer(testAppLayer())("the uptime of a monitor", (it) => {
       yield* TestClock.adjust("7 minutes")
       const { body: during } = yield* get(fixture, "uptime")
       assert.deepInclude(during, { uptime: 0, down_seconds: 420, watched_seconds: 420 })
-      const stranger = yield* beginWith()
+      const stranger = yield* setUpHeartbeat()
       const foreign = yield* get({ ...fixture, key: stranger.key }, "uptime")
-      assert.strictEqual(outcome(foreign), "403 workspace_forbidden")
+      assert.strictEqual(statusAndError(foreign), "403 workspace_forbidden")
       const unknown = yield* get({ ...fixture, id: stranger.id }, "series")
-      assert.strictEqual(outcome(unknown), "404 not_found")
+      assert.strictEqual(statusAndError(unknown), "404 not_found")
       assert.strictEqual((yield* get(fixture, "uptime?period=1h")).status, 422)
     })
   )
@@ -130,7 +130,7 @@ layer(testAppLayer())("the uptime of a monitor", (it) => {
   it.effect("keeps roll-ups for their time, whatever the retention of events is", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const fixture = yield* beginWith({ period_seconds: 365 * day, grace_seconds: 365 * day })
+      const fixture = yield* setUpHeartbeat({ period_seconds: 365 * day, grace_seconds: 365 * day })
       yield* fixture.ping("/fail")
       yield* TestClock.adjust("10 minutes")
       yield* fixture.ping()

@@ -10,10 +10,10 @@ import { DeliveriesRepo } from "../../src/notifications/sending/DeliveriesRepo.t
 import { alertLimits, callbackLimits, Sender } from "../../src/notifications/sending/Sender.ts"
 import { WorkspacesRepo } from "../../src/accounts/workspaces/WorkspacesRepo.ts"
 import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
-import { insertChannels, insertWorkspaceOf, stepsLayer } from "./support/nodes.ts"
+import { insertChannels, insertWorkspaceOf, steppedNotifierLayer } from "./support/nodes.ts"
 import { runData } from "./support/events.ts"
 
-const TestLayer = Layer.mergeAll(stepsLayer(), WorkspacesRepo.layer).pipe(
+const TestLayer = Layer.mergeAll(steppedNotifierLayer(), WorkspacesRepo.layer).pipe(
   Layer.provideMerge(TestDatabaseLayer)
 )
 

@@ -6,7 +6,7 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import { createServer } from "node:tls"
 import {
-  call,
+  sendJson,
   eventually,
   listening,
   newUser,
@@ -14,7 +14,7 @@ import {
   temporaryFolder
 } from "../support/ServerProcess.ts"
 import { freshDatabaseUrl, testDatabaseUrl } from "../support/TestDatabase.ts"
-import { httpReceiver, smtpReceiver } from "./support/receivers.ts"
+import { startHttpReceiver, startSmtpReceiver } from "./support/receivers.ts"
 import { eventsIn } from "./support/events.ts"
 
 const secret = "a secret for tests, thirty-two bytes and more"
@@ -55,11 +55,11 @@ it.live(
   "What fails reaches a mail server and a webhook once, and so does its recovery",
   () =>
     Effect.gen(function* () {
-      const smtp = yield* smtpReceiver()
-      const hook = yield* httpReceiver()
+      const smtp = yield* startSmtpReceiver()
+      const hook = yield* startHttpReceiver()
       const site = yield* tlsServer(5)
       let fails = true
-      const target = yield* httpReceiver(() => ({ status: fails ? 400 : 200 }))
+      const target = yield* startHttpReceiver(() => ({ status: fails ? 400 : 200 }))
       const server = yield* startServer({
         ...(yield* storeVariables),
         EGRESS_ALLOW: "127.0.0.0/8",
@@ -79,7 +79,10 @@ it.live(
       assert.strictEqual(opened.status, 200)
       const ask = (method: string, at: string, body?: object) =>
         Effect.promise(() =>
-          call(server, method, workspace + at, { token, ...(body === undefined ? {} : { body }) })
+          sendJson(server, method, workspace + at, {
+            token,
+            ...(body === undefined ? {} : { body })
+          })
         )
       const { body: channel, status } = yield* ask("POST", "/notifications/channels", {
         name: "hook",

@@ -3,9 +3,9 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { makePostgresCluster, noCluster } from "../support/PostgresCluster.ts"
-import { call, eventually, temporaryFolder } from "../support/ServerProcess.ts"
-import { assertNotifiedOnce, beginFixture, createHeartbeat, withinMs } from "./support/fixture.ts"
+import { makePostgresCluster, clusterSkipReason } from "../support/PostgresCluster.ts"
+import { sendJson, eventually, temporaryFolder } from "../support/ServerProcess.ts"
+import { assertNotifiedOnce, beginFixture, createHeartbeat, maxWaitMs } from "./support/fixture.ts"
 
 /** Creates a fixture with its own database, in which the test can read rows and hold locks. */
 const setUp = Effect.gen(function* () {
@@ -67,7 +67,7 @@ const someoneWaits = (sql: SqlClient.SqlClient) =>
       )
       return (row?.waiting ?? 0) > 0
     },
-    withinMs
+    maxWaitMs
   )
 
 /** Creates a heartbeat monitor that has been pinged and is now overdue. */
@@ -99,8 +99,8 @@ const places: Readonly<
   "before the send": ({ sql }) => lockOn(sql, "LOCK TABLE notification_attempts IN EXCLUSIVE MODE")
 }
 
-describe.skipIf(noCluster !== undefined)(
-  `A node that is killed${noCluster === undefined ? "" : ` (skipped: ${noCluster})`}`,
+describe.skipIf(clusterSkipReason !== undefined)(
+  `A node that is killed${clusterSkipReason === undefined ? "" : ` (skipped: ${clusterSkipReason})`}`,
   () => {
     it.live(
       "at any step of the way loses no message, and nobody is notified twice",
@@ -121,7 +121,7 @@ describe.skipIf(noCluster !== undefined)(
           const answer = yield* holdAnswers
           const sent = hookCalls()
           const unanswered = yield* overdue(fixture, "without an answer")
-          yield* eventually("a message", async () => hookCalls() > sent, withinMs)
+          yield* eventually("a message", async () => hookCalls() > sent, maxWaitMs)
           yield* replaceNode(Effect.andThen(answer, endLeases))
           yield* assertNotifiedOnce(fixture, unanswered)
 
@@ -130,7 +130,7 @@ describe.skipIf(noCluster !== undefined)(
           const answerLater = yield* holdAnswers
           const before = hookCalls()
           const unrecorded = yield* overdue(fixture, "without a record")
-          yield* eventually("another message", async () => hookCalls() > before, withinMs)
+          yield* eventually("another message", async () => hookCalls() > before, maxWaitMs)
           const release = yield* lockOn(
             sql,
             `SELECT FROM notification_channels WHERE id = '${channel.id}' FOR UPDATE`
@@ -146,7 +146,7 @@ describe.skipIf(noCluster !== undefined)(
           const answerFrozen = yield* holdAnswers
           const atFreeze = hookCalls()
           const watched = yield* overdue(fixture, "beside a frozen node")
-          yield* eventually("a third message", async () => hookCalls() > atFreeze, withinMs)
+          yield* eventually("a third message", async () => hookCalls() > atFreeze, maxWaitMs)
           frozen.kill("SIGSTOP")
           yield* answerFrozen
           fixture.use(yield* fixture.start)
@@ -162,7 +162,7 @@ describe.skipIf(noCluster !== undefined)(
           yield* postgres.start
           yield* eventually(
             "the database",
-            async () => (await call(fixture.node(), "GET", "/v1/ready")).status === 200
+            async () => (await sendJson(fixture.node(), "GET", "/v1/ready")).status === 200
           )
           yield* assertNotifiedOnce(fixture, yield* overdue(fixture, "after a restart"))
         }),

@@ -1,14 +1,14 @@
 // @tags processes long
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { dataDirectory } from "../support/dataDirectory.ts"
+import { createDataDirectory } from "../support/createDataDirectory.ts"
 import { eventually } from "../support/ServerProcess.ts"
 import {
   assertNotifiedOnce,
   beginFixture,
   createHeartbeat,
   type Fixture,
-  withinMs
+  maxWaitMs
 } from "./support/fixture.ts"
 
 /**
@@ -26,7 +26,7 @@ const unanswered = Effect.fnUntraced(function* (fixture: Fixture, name: string) 
   const before = fixture.hookCalls()
   const heartbeat = yield* createHeartbeat(fixture, name)
   yield* fail(fixture, heartbeat.pingPath)
-  yield* eventually("a message", async () => fixture.hookCalls() > before, withinMs)
+  yield* eventually("a message", async () => fixture.hookCalls() > before, maxWaitMs)
   return { heartbeat, answer }
 })
 
@@ -34,7 +34,7 @@ it.live(
   "A node that is killed on the embedded store loses no message, and nobody is notified twice",
   () =>
     Effect.gen(function* () {
-      const fixture = yield* beginFixture({ DATA_DIR: yield* dataDirectory("killed") })
+      const fixture = yield* beginFixture({ DATA_DIR: yield* createDataDirectory("killed") })
       const { node, replaceNode } = fixture
 
       // Before the transition: the ping has arrived, but is not processed yet.

@@ -14,7 +14,7 @@ import {
   notifierLayer,
   SecretsLayer
 } from "./support/nodes.ts"
-import { httpReceiver } from "./support/receivers.ts"
+import { startHttpReceiver } from "./support/receivers.ts"
 import { announcementData, countIn, eventsIn, titleIn, typesIn } from "./support/events.ts"
 
 const happens = Effect.fnUntraced(function* (
@@ -54,7 +54,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
   it.effect("notifies immediately when it is idle", () =>
     Effect.gen(function* () {
       const workspace = yield* newWorkspace
-      const receiver = yield* httpReceiver()
+      const receiver = yield* startHttpReceiver()
       yield* insertChannels(workspace, [{ config: { url: receiver.url } }], { group_seconds: 0 })
       const waited: Array<number> = []
       for (let round = 0; round < 20; round++) {
@@ -69,7 +69,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
   it.effect("sends a storm of 10,000 events, and its end, in a few messages", () =>
     Effect.gen(function* () {
       const workspace = yield* newWorkspace
-      const receiver = yield* httpReceiver()
+      const receiver = yield* startHttpReceiver()
       yield* insertChannels(workspace, [{ config: { url: receiver.url } }], { group_seconds: 4 })
       const subjects = many(10_000)
       const happenedAt: Array<number> = []
@@ -128,7 +128,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
 
   it.effect("shares the work between two nodes and sends nothing twice", () =>
     Effect.gen(function* () {
-      const receiver = yield* httpReceiver()
+      const receiver = yield* startHttpReceiver()
       const workspaces = yield* Effect.replicateEffect(newWorkspace, 40)
       for (const workspace of workspaces) {
         yield* insertChannels(workspace, [{ config: { url: `${receiver.url}/${workspace}` } }], {
@@ -167,9 +167,9 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
   it.effect("delays no channel because another one hangs or fails", () =>
     Effect.gen(function* () {
       const workspace = yield* newWorkspace
-      const hanging = yield* httpReceiver(() => ({ hangs: true }))
-      const failing = yield* httpReceiver(() => ({ status: 500 }))
-      const well = yield* httpReceiver()
+      const hanging = yield* startHttpReceiver(() => ({ hangs: true }))
+      const failing = yield* startHttpReceiver(() => ({ status: 500 }))
+      const well = yield* startHttpReceiver()
       const [, second = ""] = yield* insertChannels(
         workspace,
         [hanging, failing, well].map(({ url }) => ({ config: { url } })),
@@ -190,7 +190,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
   it.effect("delays no tenant because another one has 10,000 dead channels", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const dead = yield* httpReceiver(() => ({ hangs: true }))
+      const dead = yield* startHttpReceiver(() => ({ hangs: true }))
       const noisy = yield* newWorkspace
       const [channel = ""] = yield* insertChannels(noisy, [{ config: { url: dead.url } }])
       yield* sql`
@@ -212,7 +212,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
         FROM notification_channels
         WHERE workspace_id = ${noisy}`
       const workspace = yield* newWorkspace
-      const well = yield* httpReceiver()
+      const well = yield* startHttpReceiver()
       yield* insertChannels(workspace, [{ config: { url: well.url } }], { group_seconds: 0 })
       yield* Effect.gen(function* () {
         yield* Effect.sleep("1 second")

@@ -4,7 +4,7 @@ import { EventExecution } from "@scheduling/domain/events/Event"
 import { Effect, type Scope, Struct } from "effect"
 import { findVerificationProblem } from "@scheduling/domain/webhooks/StandardWebhooks"
 import {
-  call,
+  sendJson,
   eventually,
   newUser,
   startServer,
@@ -12,7 +12,7 @@ import {
 } from "../support/ServerProcess.ts"
 import { freshDatabaseUrl, testDatabaseUrl } from "../support/TestDatabase.ts"
 import { eventsIn } from "./support/events.ts"
-import { httpReceiver, type Reply } from "./support/receivers.ts"
+import { startHttpReceiver, type Reply } from "./support/receivers.ts"
 
 const withinMs = 60_000
 
@@ -29,14 +29,16 @@ const storeVariables: Effect.Effect<
 
 /** Creates a workspace, a target for tasks that fails at `/fail`, and a recipient for callbacks. */
 const setUp = Effect.fnUntraced(function* (reply: () => Reply = () => ({})) {
-  const hook = yield* httpReceiver(reply)
-  const target = yield* httpReceiver(({ url }) => ({ status: url.endsWith("/fail") ? 400 : 200 }))
+  const hook = yield* startHttpReceiver(reply)
+  const target = yield* startHttpReceiver(({ url }) => ({
+    status: url.endsWith("/fail") ? 400 : 200
+  }))
   const start = startServer({ ...(yield* storeVariables), EGRESS_ALLOW: "127.0.0.0/8" })
   let server = yield* start
   const { token, workspace } = yield* newUser(server)
   const ask = (method: string, at: string, body?: object) =>
     Effect.promise(() =>
-      call(server, method, workspace + at, { token, ...(body === undefined ? {} : { body }) })
+      sendJson(server, method, workspace + at, { token, ...(body === undefined ? {} : { body }) })
     )
   return {
     ask,

@@ -2,12 +2,12 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { ask, outcome, signUp, times } from "../support/http.ts"
+import { ask, statusAndError, signUp, times } from "../support/http.ts"
 import { loopback, TestApp, testAppLayer } from "../support/TestApp.ts"
 import { keyedOf } from "../support/keyed.ts"
-import { minimal as cronTask } from "../tasks/cron/tasks.ts"
+import { minimalCron as cronTask } from "../tasks/cron/tasks.ts"
 import { notificationsOf, webhookInput } from "./support/channels.ts"
-import { httpReceiver } from "./support/receivers.ts"
+import { startHttpReceiver } from "./support/receivers.ts"
 import { vendors } from "./support/vendors.ts"
 
 const channelVendors = vendors.filter(({ name }) => name !== "callback")
@@ -71,7 +71,7 @@ layer(testAppLayer())("A channel", (it) => {
         "notification_channel.updated"
       ])
       assert.strictEqual((yield* channels.remove(id)).status, 204)
-      assert.strictEqual(outcome(yield* channels.get(id)), "404 not_found")
+      assert.strictEqual(statusAndError(yield* channels.get(id)), "404 not_found")
     })
   )
 
@@ -99,7 +99,7 @@ layer(testAppLayer())("A channel", (it) => {
       const server = "https://evil.example.com"
       for (const config of [{ server }, { ...body.config, server }]) {
         const refused = yield* channels.update(body.id, { config })
-        assert.strictEqual(outcome(refused), "422 validation_failed")
+        assert.strictEqual(statusAndError(refused), "422 validation_failed")
         assert.containSubset(issues(refused), [{ path: ["config", "token"] }])
       }
       const changed = yield* channels.update(body.id, {
@@ -126,7 +126,7 @@ layer(testAppLayer())("A channel", (it) => {
       Effect.gen(function* () {
         const { channels } = yield* setUp
         const refused = yield* channels.create(input)
-        assert.strictEqual(outcome(refused), "422 validation_failed", refused.text)
+        assert.strictEqual(statusAndError(refused), "422 validation_failed", refused.text)
         assert.containSubset(issues(refused), [{ path: [...path] }])
       })
     )
@@ -145,7 +145,7 @@ layer(testAppLayer())("A channel", (it) => {
           CROSS JOIN generate_series(1, 98)
           WHERE id = ${body.id}`
         const both = yield* Effect.all([channels.create(), channels.create()], { concurrency: 2 })
-        assert.sameMembers(both.map(outcome), ["201", "402 quota_exceeded"])
+        assert.sameMembers(both.map(statusAndError), ["201", "402 quota_exceeded"])
         assert.isNotEmpty(member.workspace)
       })
     )
@@ -186,9 +186,9 @@ layer(testAppLayer())("A channel", (it) => {
       assert.deepInclude(replaced.body, { id: made.body.id, paused: false, config })
       assert.notStrictEqual(replaced.body.updated_at, made.body.updated_at)
       const wrong = yield* channels.put("ops", { ...definition, config: { topic: 7 } })
-      assert.strictEqual(outcome(wrong), "422 validation_failed")
+      assert.strictEqual(statusAndError(wrong), "422 validation_failed")
       const other = yield* channels.put("ops", slack)
-      assert.strictEqual(outcome(other), "409 conflict")
+      assert.strictEqual(statusAndError(other), "409 conflict")
       assert.include(other.text, "ntfy")
       assert.deepStrictEqual((yield* channels.get(made.body.id)).body, replaced.body)
     })
@@ -202,7 +202,7 @@ layer(testAppLayer())("A channel", (it) => {
       const { body } = yield* channels.put("ops", definition)
       const config = { ...body.config, server: "https://evil.example.com" }
       const refused = yield* channels.put("ops", { ...definition, config })
-      assert.strictEqual(outcome(refused), "422 validation_failed")
+      assert.strictEqual(statusAndError(refused), "422 validation_failed")
       assert.containSubset(issues(refused), [{ path: ["config", "token"] }])
     })
   )
@@ -217,7 +217,7 @@ layer(testAppLayer())("A channel", (it) => {
       ]
       assert.deepStrictEqual(second.body, first.body)
       const other = yield* channels.create({ ...slack, name: "x" }, headers)
-      assert.strictEqual(outcome(other), "422 idempotency_mismatch")
+      assert.strictEqual(statusAndError(other), "422 idempotency_mismatch")
     })
   )
 
@@ -234,7 +234,7 @@ layer(testAppLayer())("A channel", (it) => {
         assert.match(tested.body.error, /^host /)
       }
       const limited = yield* channels.test(body.id)
-      assert.strictEqual(outcome(limited), "429 rate_limited")
+      assert.strictEqual(statusAndError(limited), "429 rate_limited")
       assert.strictEqual(limited.headers.get("retry-after"), "40")
       yield* TestClock.adjust("40 seconds")
       assert.strictEqual((yield* channels.test(body.id)).status, 200)
@@ -293,7 +293,7 @@ layer(testAppLayer())("The settings", (it) => {
         concurrency: 2
       })
       assert.sameMembers(
-        both.map(outcome),
+        both.map(statusAndError),
         ["200", "412 stale"],
         both.map(({ text }) => text).join()
       )
@@ -305,7 +305,7 @@ layer(testAppLayer())("The settings", (it) => {
         quiet_hours: { ...input.quiet_hours, timezone: "Europe/Berlin" }
       })
       const overtaken = yield* channels.replace({ version: 7, rules: [] })
-      assert.strictEqual(outcome(overtaken), "412 stale")
+      assert.strictEqual(statusAndError(overtaken), "412 stale")
       assert.strictEqual(overtaken.body.detail.version, 1)
       const plain = yield* channels.replace({ version: 1, rules: [] })
       assert.deepInclude(plain.body, { version: 2, task_failure_threshold: 1, group_seconds: 10 })
@@ -359,7 +359,7 @@ layer(testAppLayer())("The settings", (it) => {
         version: 2,
         rules: [{ events: ["execution.failed"] }]
       })
-      assert.strictEqual(outcome(none), "422 validation_failed")
+      assert.strictEqual(statusAndError(none), "422 validation_failed")
     })
   )
 
@@ -399,7 +399,7 @@ layer(testAppLayer())("The settings", (it) => {
           version: 0,
           rules: [{ events: ["execution.failed"], channel_ids: [own.id, id] }]
         })
-        assert.strictEqual(outcome(refused), "422 validation_failed")
+        assert.strictEqual(statusAndError(refused), "422 validation_failed")
         assert.deepStrictEqual(issues(refused), [
           {
             path: ["rules", 0, "channel_ids", 1],
@@ -446,7 +446,7 @@ layer(testAppLayer())("The settings", (it) => {
     Effect.gen(function* () {
       const { channels } = yield* setUp
       const refused = yield* channels.replace({ version: 0, rules: [], ...settings })
-      assert.strictEqual(outcome(refused), "422 validation_failed", refused.text)
+      assert.strictEqual(statusAndError(refused), "422 validation_failed", refused.text)
       assert.containSubset(issues(refused), [{ path: [...path] }])
     })
   )
@@ -467,7 +467,7 @@ layer(testAppLayer())("A delivery", (it) => {
       assert.deepInclude(again.body, { status: "queued", attempts_count: 0, events_count: 1 })
       assert.notStrictEqual(again.body.id, id)
       const untimely = yield* channels.resend(again.body.id)
-      assert.strictEqual(outcome(untimely), "409 conflict")
+      assert.strictEqual(statusAndError(untimely), "409 conflict")
       assert.include(untimely.text, "still in progress")
       yield* channels.update(channel.id, { paused: true })
       assert.include((yield* channels.resend(id)).text, "is paused")
@@ -475,7 +475,7 @@ layer(testAppLayer())("A delivery", (it) => {
       assert.lengthOf(detail.attempts, 1)
       yield* channels.remove(channel.id)
       const late = yield* channels.resend(id)
-      assert.strictEqual(outcome(late), "409 conflict")
+      assert.strictEqual(statusAndError(late), "409 conflict")
       assert.include(late.text, "was deleted")
       assert.strictEqual((yield* channels.delivery(again.body.id)).body.status, "cancelled")
     })
@@ -527,7 +527,7 @@ layer(testAppLayer({ egressAllow: loopback }))("A channel whose server is there"
       const token = "gT".repeat(25)
       const answers = [`wrong: ${token}`, `${"x".repeat(255)}${token}`]
       for (const body of answers) {
-        const { url } = yield* httpReceiver(() => ({ status: 401, body }))
+        const { url } = yield* startHttpReceiver(() => ({ status: 401, body }))
         for (const input of [
           { kind: "gotify", config: { server: url, token } },
           { kind: "webhook", config: { url, authorization: `Bearer ${token}` } }

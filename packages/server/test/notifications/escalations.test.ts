@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
 import { linkTokenFor } from "../accounts/email/linkTokenFor.ts"
 import { waitUntilNothingIsLeft } from "../support/waitUntilNothingIsLeft.ts"
-import { ask, type Member, outcome, signUp } from "../support/http.ts"
+import { ask, type Member, statusAndError, signUp } from "../support/http.ts"
 import { notificationsOf } from "./support/channels.ts"
 import { announcementData } from "./support/events.ts"
 import { appWithMail, Mails } from "./support/withMail.ts"
@@ -69,7 +69,7 @@ layer(appWithMail("on"))("An escalation policy", (it) => {
       const same = yield* policies.put("on-call", created.body)
       assert.deepStrictEqual([same.status, same.body], [200, created.body])
       const stale = yield* policies.put("on-call", { name: "Nights", steps }, { "if-match": '"7"' })
-      assert.deepStrictEqual(outcome(stale), "412 stale")
+      assert.deepStrictEqual(statusAndError(stale), "412 stale")
       const changed = yield* policies.put("on-call", { name: "Nights", steps, repeat_count: 3 })
       assert.containSubset(changed.body, { version: 2, name: "Nights", repeat_count: 3 })
       assert.deepStrictEqual((yield* policies.list).body.data, [changed.body])

@@ -13,7 +13,7 @@ import {
   notifierLayer,
   SecretsLayer
 } from "./support/nodes.ts"
-import { httpReceiver } from "./support/receivers.ts"
+import { startHttpReceiver } from "./support/receivers.ts"
 import { announcementData, countIn } from "./support/events.ts"
 
 let share = 3_000
@@ -66,7 +66,7 @@ const within = <E, R>(
     assert.fail(what)
   })
 
-type Receiver = Effect.Success<ReturnType<typeof httpReceiver>>
+type Receiver = Effect.Success<ReturnType<typeof startHttpReceiver>>
 
 /** Counts the received events. An event in several messages is counted once. */
 const eventsReceivedBy = ({ received }: Receiver): number => {
@@ -97,9 +97,9 @@ layer(ClockLayer.pipe(Layer.merge(SecretsLayer), Layer.provideMerge(TestDatabase
     () =>
       Effect.gen(function* () {
         let isFailing = true
-        const hanging = yield* httpReceiver(() => (isFailing ? { hangs: true } : {}))
-        const failing = yield* httpReceiver(() => (isFailing ? { status: 500 } : {}))
-        const well = yield* httpReceiver()
+        const hanging = yield* startHttpReceiver(() => (isFailing ? { hangs: true } : {}))
+        const failing = yield* startHttpReceiver(() => (isFailing ? { status: 500 } : {}))
+        const well = yield* startHttpReceiver()
         const { ids, somethingHappens } = yield* setUp([well.url, hanging.url, failing.url])
         const [idOfWell = ""] = ids
 
@@ -131,8 +131,8 @@ layer(ClockLayer.pipe(Layer.merge(SecretsLayer), Layer.provideMerge(TestDatabase
     "do not delay others of their workspace when there are many",
     () =>
       Effect.gen(function* () {
-        const provider = yield* httpReceiver(() => ({ hangs: true }))
-        const well = yield* httpReceiver()
+        const provider = yield* startHttpReceiver(() => ({ hangs: true }))
+        const well = yield* startHttpReceiver()
         const urls = Array.from({ length: 60 }, (_, index) => `${provider.url}/${index}`)
         const { ids, somethingHappens } = yield* setUp([...urls, well.url])
         const idOfWell = ids.at(-1) ?? ""

@@ -6,14 +6,14 @@ import { describeKind } from "../../src/notifications/channels/describeKind.ts"
 import { alertMail } from "../../src/notifications/kinds/alertMail.ts"
 import { kinds } from "../../src/notifications/kinds/kinds.ts"
 import {
-  down,
+  downMessage,
   messageWith,
   hostileMessage,
-  other,
+  otherMessage,
   sendBy,
   subjectId,
-  told,
-  up
+  messageEvent,
+  upMessage
 } from "./support/messages.ts"
 import type { Received, Reply } from "./support/receivers.ts"
 import { vendors } from "./support/vendors.ts"
@@ -127,9 +127,9 @@ describe.each(http)("$name", ({ answers, check, config, host, kind, limits, ok, 
   })
 
   it.live.each([
-    ["down", down],
-    ["up", up],
-    ["other", other]
+    ["down", downMessage],
+    ["up", upMessage],
+    ["other", otherMessage]
   ] as const)("says %s as the vendor wants it", ([tone, message]) =>
     Effect.gen(function* () {
       const { requests, urls, result } = yield* sendBy(kind, config, message, ok)
@@ -157,7 +157,7 @@ describe.each(http)("$name", ({ answers, check, config, host, kind, limits, ok, 
 
   it.live.each([...answers, ...common])("classifies %j correctly", ([expected, reply]) =>
     Effect.gen(function* () {
-      const { result } = yield* sendBy(kind, config, down, () => reply)
+      const { result } = yield* sendBy(kind, config, downMessage, () => reply)
       assert.strictEqual(summary(result), expected, result.error ?? "")
       if (expected !== "delivered") assert.isNotEmpty(result.error)
     })
@@ -168,7 +168,7 @@ it.live("Every kind is retried if there is no response", () =>
   Effect.forEach(
     http,
     Effect.fnUntraced(function* ({ config, kind, name }) {
-      const { result } = yield* sendBy(kind, config, down, () => ({ hangs: true }))
+      const { result } = yield* sendBy(kind, config, downMessage, () => ({ hangs: true }))
       assert.strictEqual(result.outcome, "again", name)
       assert.match(result.error ?? "", /^timeout/, name)
     }),
@@ -189,7 +189,7 @@ describe("An incident", () => {
 
   it.live.each(keeping)("is closed by the same key that opened it: $name", ({ config, kind, ok }) =>
     Effect.gen(function* () {
-      for (const message of [down, up]) {
+      for (const message of [downMessage, upMessage]) {
         const { requests } = yield* sendBy(kind, config, message, ok)
         assert.isTrue(
           requests.some(({ text, url }) => text.includes(subjectId) || url.includes(subjectId))
@@ -203,7 +203,7 @@ it.live("An alert that Jira no longer knows counts as closed", () =>
   Effect.gen(function* () {
     const vendor = http.find(({ name }) => name === "jira_service_management")
     assert(vendor !== undefined)
-    const { requests, result } = yield* sendBy(vendor.kind, vendor.config, up, () => ({
+    const { requests, result } = yield* sendBy(vendor.kind, vendor.config, upMessage, () => ({
       status: 404
     }))
     assert.strictEqual(result.outcome, "delivered")
@@ -215,7 +215,7 @@ it.live("A Telegram group that has become a supergroup is found under its new id
   Effect.gen(function* () {
     const vendor = http.find(({ name }) => name === "telegram")
     assert(vendor !== undefined)
-    const { result } = yield* sendBy(vendor.kind, vendor.config, down, () => ({
+    const { result } = yield* sendBy(vendor.kind, vendor.config, downMessage, () => ({
       status: 400,
       body: {
         ok: false,
@@ -230,12 +230,12 @@ it.live("A Telegram group that has become a supergroup is found under its new id
 )
 
 describe("The dependents of a cause", () => {
-  const cause = told({
+  const cause = messageEvent({
     event: "incident.opened",
     facts: [{ name: "Also down", value: "Report, Shop and 12 more" }]
   })
   const alone = messageWith({ begun: 1 }, [cause])
-  const grouped = messageWith({ begun: 2 }, [cause, told()])
+  const grouped = messageWith({ begun: 2 }, [cause, messageEvent()])
 
   it.live.each(http)("are named in messages: $name", ({ config, kind, ok }) =>
     Effect.gen(function* () {
@@ -258,7 +258,7 @@ describe("The dependents of a cause", () => {
 
 it("Every event has a title of its own kind", () => {
   for (const event of notificationEvents) {
-    const { title } = messageWith({ other: 1 }, [told({ event })])
+    const { title } = messageWith({ other: 1 }, [messageEvent({ event })])
     assert.match(title, /^[A-Z][A-Za-z ]+: Nightly report$/, event)
   }
 })

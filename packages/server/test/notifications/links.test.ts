@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { linkTo } from "../../src/notifications/channels/mailLinks.ts"
 import { Secrets } from "../../src/core/Secrets.ts"
 import { linkTokenFor } from "../accounts/email/linkTokenFor.ts"
-import { ask, type Member, outcome, password, randomEmail, signUp } from "../support/http.ts"
+import { ask, type Member, statusAndError, password, randomEmail, signUp } from "../support/http.ts"
 import { testAppLayer, testConfig, testNow } from "../support/TestApp.ts"
 import { notificationsOf } from "./support/channels.ts"
 
@@ -110,7 +110,7 @@ layer(withMail)("An email channel", (it) => {
       const to = randomEmail()
       const { body } = yield* channels.create(stranger(to))
       assert.isFalse(body.confirmed)
-      assert.strictEqual(outcome(yield* channels.test(body.id)), "409 conflict")
+      assert.strictEqual(statusAndError(yield* channels.test(body.id)), "409 conflict")
       const { body: list } = yield* channels.deliveries(`?channel_id=${body.id}`)
       assert.containSubset(list.data, [{ status: "queued", events_count: 0 }])
 
@@ -175,7 +175,7 @@ layer(withMail)("An email channel", (it) => {
         assert.strictEqual((yield* channels.create(stranger(randomEmail()))).status, 201)
       }
       const refused = yield* channels.create(stranger(randomEmail()))
-      assert.strictEqual(outcome(refused), "402 quota_exceeded")
+      assert.strictEqual(statusAndError(refused), "402 quota_exceeded")
       assert.strictEqual(refused.body.detail.quota, "confirmation_mails_a_day")
     })
   )
@@ -194,7 +194,7 @@ layer(withMail)("An email channel", (it) => {
         yield* ask("DELETE", workspace, { token })
       }
       const refused = yield* notificationsOf(member).create(stranger(randomEmail()))
-      assert.strictEqual(outcome(refused), "402 quota_exceeded")
+      assert.strictEqual(statusAndError(refused), "402 quota_exceeded")
     })
   )
 
@@ -213,7 +213,7 @@ layer(withMail)("An email channel", (it) => {
         yield* channels.put("them", definition),
         yield* channels.update(body.id, { config: { to } })
       ]
-      assert.deepStrictEqual(answers.map(outcome), Array(3).fill("429 rate_limited"))
+      assert.deepStrictEqual(answers.map(statusAndError), Array(3).fill("429 rate_limited"))
       assert.strictEqual((yield* channels.create(stranger(randomEmail()))).status, 201)
     })
   )
@@ -234,11 +234,11 @@ layer(withMail)("An email channel", (it) => {
       const { config } = (yield* channels.get(body.id)).body
       const link = linkTo(ring, "", "confirm", { id: body.id, config }, new Date(testNow))
       for (const { id } of list.data) {
-        assert.strictEqual(outcome(yield* channels.resend(id)), "409 conflict")
+        assert.strictEqual(statusAndError(yield* channels.resend(id)), "409 conflict")
       }
       assert.strictEqual((yield* ask("POST", link)).status, 200)
       for (const { id } of list.data) {
-        assert.strictEqual(outcome(yield* channels.resend(id)), "409 conflict")
+        assert.strictEqual(statusAndError(yield* channels.resend(id)), "409 conflict")
       }
     })
   )
@@ -268,18 +268,21 @@ layer(withMail)("An email channel", (it) => {
           yield* channels.create(stranger(member.email.replace(".", "｡"))),
           yield* channels.put("them", { ...stranger(member.email), paused: true })
         ]
-        assert.deepStrictEqual(refusedAtOnce.map(outcome), Array(4).fill("409 conflict"))
+        assert.deepStrictEqual(refusedAtOnce.map(statusAndError), Array(4).fill("409 conflict"))
         const resumed = yield* channels.update(id, { paused: false })
         assert.deepInclude(resumed.body, { paused: false, confirmed: false })
-        assert.strictEqual(outcome(yield* channels.test(id)), "409 conflict")
+        assert.strictEqual(statusAndError(yield* channels.test(id)), "409 conflict")
         const { body: list } = yield* channels.deliveries(`?channel_id=${id}&status=queued`)
         assert.containSubset(list.data, [{ events_count: 0 }])
         assert.strictEqual(
-          outcome(yield* channels.update(second.id, { paused: false })),
+          statusAndError(yield* channels.update(second.id, { paused: false })),
           "409 conflict"
         )
         yield* channels.remove(id)
-        assert.strictEqual(outcome(yield* channels.create(stranger(member.email))), "409 conflict")
+        assert.strictEqual(
+          statusAndError(yield* channels.create(stranger(member.email))),
+          "409 conflict"
+        )
         yield* sql`
         UPDATE notification_refusals
         SET asked_at = asked_at - interval '30 days'
@@ -325,7 +328,7 @@ layer(withMail)("An email channel", (it) => {
           ...stranger(member.email),
           paused: true
         })
-        assert.strictEqual(outcome(yield* channels.test(body.id)), "200")
+        assert.strictEqual(statusAndError(yield* channels.test(body.id)), "200")
         assert.oneOf((yield* end(owner, member)).status, [200, 204])
         assert.deepInclude((yield* channels.get(body.id)).body, {
           paused: true,
@@ -333,7 +336,7 @@ layer(withMail)("An email channel", (it) => {
         })
         assert.include((yield* channels.get(body.id)).body.paused_reason, "no longer a member")
         assert.isFalse((yield* channels.get(paused.id)).body.confirmed)
-        assert.strictEqual(outcome(yield* channels.test(body.id)), "409 conflict")
+        assert.strictEqual(statusAndError(yield* channels.test(body.id)), "409 conflict")
         const resumed = yield* channels.update(body.id, { paused: false })
         assert.deepInclude(resumed.body, { paused: false, confirmed: false })
         const { body: list } = yield* channels.deliveries(`?channel_id=${body.id}&status=queued`)
@@ -365,7 +368,10 @@ layer(withMail)("An email channel", (it) => {
     (to) =>
       Effect.gen(function* () {
         const { channels } = yield* setUp
-        assert.strictEqual(outcome(yield* channels.create(stranger(to))), "422 validation_failed")
+        assert.strictEqual(
+          statusAndError(yield* channels.create(stranger(to))),
+          "422 validation_failed"
+        )
       })
   )
 })

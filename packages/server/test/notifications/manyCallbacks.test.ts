@@ -13,9 +13,9 @@ import {
   insertWorkspaceOf,
   notifierLayer,
   SecretsLayer,
-  stepsLayer
+  steppedNotifierLayer
 } from "./support/nodes.ts"
-import { httpReceiver } from "./support/receivers.ts"
+import { startHttpReceiver } from "./support/receivers.ts"
 import { announcementData, runData } from "./support/events.ts"
 
 let share = 5_000
@@ -71,7 +71,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       const sql = yield* SqlClient.SqlClient
       assert.lengthOf(yield* sql`SELECT FROM outbox`, 0)
       yield* sql`DELETE FROM notification_deliveries`
-    }).pipe(Effect.provide(stepsLayer()))
+    }).pipe(Effect.provide(steppedNotifierLayer()))
   )
 
   it.effect(
@@ -80,9 +80,9 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       Effect.gen(function* () {
         const noisy = yield* newWorkspace
         const quiet = yield* newWorkspace
-        const hanging = yield* httpReceiver(() => ({ hangs: true }))
-        const alerts = yield* httpReceiver()
-        const hook = yield* httpReceiver()
+        const hanging = yield* startHttpReceiver(() => ({ hangs: true }))
+        const alerts = yield* startHttpReceiver()
+        const hook = yield* startHttpReceiver()
         yield* insertChannels(noisy, [{ config: { url: alerts.url } }], { group_seconds: 0 })
         yield* end(noisy, hanging.url, 3_000)
         const reached = (at: { readonly received: ReadonlyArray<unknown> }, count: number) =>

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { linkTokenFor } from "../accounts/email/linkTokenFor.ts"
-import { ask, outcome, signUp } from "../support/http.ts"
+import { ask, statusAndError, signUp } from "../support/http.ts"
 import { notificationsOf } from "./support/channels.ts"
 import { appWithMail } from "./support/withMail.ts"
 
@@ -70,7 +70,7 @@ layer(appWithMail("on"))("The recipients of a problem", (it) => {
       })
       assert.notInclude(JSON.stringify(body), "alerts.example.com")
       const refused = yield* channels.recipients("event=task.recovered")
-      assert.strictEqual(outcome(refused), "422 validation_failed")
+      assert.strictEqual(statusAndError(refused), "422 validation_failed")
     })
   )
 })

@@ -10,8 +10,13 @@ import { makeRunId } from "../../src/engine/RunId.ts"
 import { StoreClock } from "../../src/store/StoreClock.ts"
 import { insertTask } from "../engine/runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
-import { deliveriesTo, insertChannels, insertWorkspaceOf, stepsLayer } from "./support/nodes.ts"
-import { httpReceiver, type Reply } from "./support/receivers.ts"
+import {
+  deliveriesTo,
+  insertChannels,
+  insertWorkspaceOf,
+  steppedNotifierLayer
+} from "./support/nodes.ts"
+import { startHttpReceiver, type Reply } from "./support/receivers.ts"
 import {
   announcementData,
   eventsIn,
@@ -30,7 +35,7 @@ const setUp = Effect.fnUntraced(function* (
 ) {
   yield* TestClock.setTime(noon)
   const workspace_id = yield* insertWorkspaceOf(++share)
-  const receiver = yield* httpReceiver(answer)
+  const receiver = yield* startHttpReceiver(answer)
   const [channel = ""] = yield* insertChannels(
     workspace_id,
     [{ config: { url: receiver.url, authorization: "Bearer verysecret" } }],
@@ -63,7 +68,7 @@ const step = Effect.andThen(route, send)
 const statuses = (channel: string) =>
   Effect.map(deliveriesTo(channel), (rows) => rows.map(({ status }) => status))
 
-const StepsLayer = stepsLayer().pipe(
+const StepsLayer = steppedNotifierLayer().pipe(
   Layer.provide(Layer.succeed(StoreClock, () => DateTime.nowAsDate)),
   Layer.provideMerge(TestDatabaseLayer)
 )
@@ -220,7 +225,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
         status: 410,
         body: "no Bearer verysecret here any more"
       }))
-      const other = yield* httpReceiver()
+      const other = yield* startHttpReceiver()
       yield* sql`DELETE FROM notification_settings WHERE workspace_id = ${workspace_id}`
       yield* insertChannels(workspace_id, [{ config: { url: other.url } }])
       yield* sql`

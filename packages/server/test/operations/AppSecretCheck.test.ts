@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { startNode, testConfig } from "../support/TestApp.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { checkValueOf, testSecret } from "../support/testSecret.ts"
-import { together } from "../support/http.ts"
+import { runConcurrently } from "../support/http.ts"
 
 const secretNamed = (name: string) => Redacted.make(`the ${name} secret, thirty-two bytes and more`)
 
@@ -79,7 +79,9 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("a node on a used databa
   it.effect("is the only node that starts if several nodes have different secrets", () =>
     Effect.gen(function* () {
       yield* forget
-      const outcomes = yield* together([first, second, third].map((secret) => start([secret])))
+      const outcomes = yield* runConcurrently(
+        [first, second, third].map((secret) => start([secret]))
+      )
       assert.lengthOf(
         outcomes.filter((outcome) => outcome === "started"),
         1

@@ -8,11 +8,19 @@ import { makeSecrets, type KeyPurpose, seal, unseal } from "../../src/core/Secre
 import { SealedRepo } from "../../src/operations/SealedRepo.ts"
 import { cronOf } from "../tasks/cron/tasks.ts"
 import { pathOf, senders } from "../tasks/triggers/triggers.ts"
-import { codeNow, confirmTotp, startTotp } from "../accounts/totp/totp.ts"
-import { until } from "../billing/support/fixture.ts"
+import { currentCode, confirmTotp, startTotp } from "../accounts/totp/totp.ts"
+import { pollUntil } from "../billing/support/fixture.ts"
 import { heartbeatsOf, ping } from "../monitoring/monitors.ts"
 import { notificationsOf } from "../notifications/support/channels.ts"
-import { ask, type Member, outcome, password, randomIp, signUp, times } from "../support/http.ts"
+import {
+  ask,
+  type Member,
+  statusAndError,
+  password,
+  randomIp,
+  signUp,
+  times
+} from "../support/http.ts"
 import { startNode, TestApp, testAppLayer, testConfig } from "../support/TestApp.ts"
 import { checkValueOf, testSecret } from "../support/testSecret.ts"
 
@@ -43,7 +51,7 @@ const logIn = Effect.fnUntraced(function* (member: Member, totp?: string) {
     headers: { "x-forwarded-for": randomIp() },
     body: { email: member.email, password, ...(totp !== undefined && { totp }) }
   })
-  assert.strictEqual(outcome(login), "200")
+  assert.strictEqual(statusAndError(login), "200")
   return { ...member, access_token: String(login.body.access_token) }
 })
 
@@ -183,9 +191,9 @@ layer(testAppLayer())("a value that a retired APP_SECRET has sealed", (it) => {
       yield* TestClock.adjust("599 seconds")
       assert.isAbove(yield* leftUnderOld, 500)
       yield* TestClock.adjust("1 second")
-      yield* until(leftUnderOld, (left) => left === 0)
+      yield* pollUntil(leftUnderOld, (left) => left === 0)
       for (const name of ["signing secrets", "secrets of notification channels"]) {
-        yield* until(
+        yield* pollUntil(
           Effect.sync(() => successor.logs.join("\n")),
           (lines) => lines.includes(`150 ${name} cannot be decrypted`)
         )
@@ -201,7 +209,7 @@ layer(testAppLayer())("a value that a retired APP_SECRET has sealed", (it) => {
         "the value of a token"
       )
       yield* Effect.gen(function* () {
-        const later = yield* logIn(member, yield* codeNow(secret))
+        const later = yield* logIn(member, yield* currentCode(secret))
         assert.deepStrictEqual((yield* secretsOf(later)).body, signing)
         const channels = notificationsOf(later)
         const changed = yield* channels.update(channel.id, { name: "at night" })
@@ -266,7 +274,7 @@ layer(testAppLayer())("a value that a retired APP_SECRET has sealed", (it) => {
         const { access_token: token, workspace } = later
         assert.deepStrictEqual((yield* secretsOf(later)).body.data, [])
         const rotated = yield* ask("POST", `${workspace}/signing-secrets/rotate`, { token })
-        assert.strictEqual(outcome(rotated), "201")
+        assert.strictEqual(statusAndError(rotated), "201")
         assert.containSubset((yield* secretsOf(later)).body.data, [rotated.body])
       }).pipe(Effect.provideService(TestApp, alone))
     })

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
 import { insertRuns, runAt } from "../tasks/executions/history.ts"
-import { ask, outcome } from "../support/http.ts"
+import { ask, statusAndError } from "../support/http.ts"
 import { parseScrape } from "../support/prometheus.ts"
 import { TestApp, testAppLayer, testNow } from "../support/TestApp.ts"
 
@@ -38,7 +38,7 @@ layer(testAppLayer({ metricsToken: Redacted.make(token) }))(
         // hung for that long.
         const untilWell = Effect.gen(function* () {
           for (let tries = 0; tries < 300; tries++) {
-            if (outcome(yield* ask("GET", "/v1/ready?deep=1")) === "200") return
+            if (statusAndError(yield* ask("GET", "/v1/ready?deep=1")) === "200") return
             yield* TestClock.adjust("10 seconds")
           }
           return assert.fail("the service was never well")
@@ -65,7 +65,7 @@ layer(testAppLayer({ metricsToken: Redacted.make(token) }))(
         assert.isAbove(yield* valueOf("scheduling_oldest_due_run_age_seconds"), 60)
         assert.strictEqual(yield* valueOf("scheduling_due_runs"), 1)
         const degraded = yield* ask("GET", "/v1/ready?deep=1")
-        assert.strictEqual(outcome(degraded), "503 degraded")
+        assert.strictEqual(statusAndError(degraded), "503 degraded")
         assert.deepStrictEqual(
           degraded.body.detail.failing.map(({ loop }: { readonly loop: string }) => loop),
           ["starting due runs"]

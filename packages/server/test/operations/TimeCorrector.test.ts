@@ -12,7 +12,7 @@ import {
   wasClockSetBack
 } from "../../src/engine/transitions/correctRunTimesAfterClockSetBack.ts"
 import { start } from "../../src/engine/transitions/start.ts"
-import { QueueLayer } from "../engine/runner/support/engine.ts"
+import { RunQueueLayer } from "../engine/runner/support/engine.ts"
 import { settlement } from "../engine/runner/support/settlement.ts"
 import { eventually, insertTask, insertWorkspace } from "../engine/runner/support/tasks.ts"
 import { rowsForAllTables } from "../support/rowsForAllTables.ts"
@@ -24,7 +24,7 @@ import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 const hourMs = 3_600_000
 const minuteMs = 60_000
 
-layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServices: true })(
+layer(RunQueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServices: true })(
   "when the clock of the database was an hour ahead",
   (it) => {
     it.effect("a task keeps firing by the right time, and no slot fires twice", () =>

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs"
 import { NodeMeters } from "../../src/core/Meters.ts"
 import { renderMetrics } from "../../src/operations/metrics.ts"
 import { setUpSecrets } from "../secrets/setUpSecrets.ts"
-import { ask, outcome, signUp } from "../support/http.ts"
+import { ask, statusAndError, signUp } from "../support/http.ts"
 import { evaluate } from "../support/promql.ts"
 import { parseScrape, type Sample } from "../support/prometheus.ts"
 import { eventually } from "../support/ServerProcess.ts"
@@ -87,7 +87,7 @@ layer(runningNodeLayer({ ...runningConfig, metricsToken: Redacted.make(token) })
     Effect.gen(function* () {
       for (const wrong of [undefined, "", "x", `${token}x`]) {
         assert.strictEqual(
-          outcome(yield* ask("GET", "/metrics", { token: wrong })),
+          statusAndError(yield* ask("GET", "/metrics", { token: wrong })),
           "404 not_found"
         )
       }

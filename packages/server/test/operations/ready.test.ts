@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
 import { insertRuns, runAt } from "../tasks/executions/history.ts"
-import { ask, outcome } from "../support/http.ts"
+import { ask, statusAndError } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 
 layer(testAppLayer())("readiness", (it) => {
@@ -28,7 +28,7 @@ layer(testAppLayer())("readiness", (it) => {
         for (let tries = 0; tries < 300; tries++) {
           yield* TestClock.adjust("10 seconds")
           const answer = yield* deep
-          if (outcome(answer) === expected) return answer
+          if (statusAndError(answer) === expected) return answer
         }
         return assert.fail(`never responded with ${expected}`)
       })
@@ -40,7 +40,10 @@ layer(testAppLayer())("readiness", (it) => {
         statistics_lag_seconds: 0,
         oldest_due_seconds: 0
       })
-      assert.strictEqual(outcome(yield* ask("GET", "/v1/ready?deep=2")), "422 validation_failed")
+      assert.strictEqual(
+        statusAndError(yield* ask("GET", "/v1/ready?deep=2")),
+        "422 validation_failed"
+      )
 
       yield* sql`ALTER TABLE audit_erasures RENAME TO hidden`
       const degraded = yield* deepIs("503 degraded")
@@ -55,7 +58,7 @@ layer(testAppLayer())("readiness", (it) => {
         [["loop", "since"]]
       )
       assert.strictEqual(degraded.body.detail.failing[0].loop, "housekeeping")
-      assert.strictEqual(outcome(yield* ready), "200")
+      assert.strictEqual(statusAndError(yield* ready), "200")
 
       yield* sql`ALTER TABLE hidden RENAME TO audit_erasures`
       yield* deepIs("200")

@@ -5,8 +5,8 @@ import { SqlClient } from "effect/sql"
 import { jobsOf } from "../engine/completions/jobs.ts"
 import { heartbeatsOf, ping } from "../monitoring/monitors.ts"
 import { notificationsOf } from "../notifications/support/channels.ts"
-import { httpReceiver } from "../notifications/support/receivers.ts"
-import { outcome, signUp } from "../support/http.ts"
+import { startHttpReceiver } from "../notifications/support/receivers.ts"
+import { statusAndError, signUp } from "../support/http.ts"
 import { runningConfig, startNode, TestApp } from "../support/TestApp.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
@@ -51,8 +51,8 @@ layer(NodeLayer, { excludeTestServices: true })("a copy of a store under RUNNER=
       const jobs = jobsOf(member)
       const heartbeats = heartbeatsOf(member)
       const channels = notificationsOf(member)
-      const target = yield* httpReceiver()
-      const hook = yield* httpReceiver()
+      const target = yield* startHttpReceiver()
+      const hook = yield* startHttpReceiver()
 
       const { body: channel } = yield* channels.create({ config: { url: hook.url } })
       const settings = (yield* channels.settings).body
@@ -67,10 +67,10 @@ layer(NodeLayer, { excludeTestServices: true })("a copy of a store under RUNNER=
       yield* ping(heartbeat.ping_url)
       yield* letItMiss(heartbeat.id)
       const delayed = { url: target.url, delay_seconds: 0 }
-      assert.strictEqual(outcome(yield* jobs.request("POST", "/delayed", delayed)), "201")
+      assert.strictEqual(statusAndError(yield* jobs.request("POST", "/delayed", delayed)), "201")
       const cron = { url: target.url, name: "tick", schedule: "*/5 * * * * *", precision: "second" }
       const { body: task } = yield* jobs.request("POST", "/cron", cron)
-      assert.strictEqual(outcome(yield* jobs.request("POST", `/cron/${task.id}/run`)), "202")
+      assert.strictEqual(statusAndError(yield* jobs.request("POST", `/cron/${task.id}/run`)), "202")
 
       // A node with a runner would take due runs within a second.
       yield* until(overdueSeconds, (seconds) => seconds > 7)

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, outcome, registerAndLogIn } from "../support/http.ts"
+import { ask, statusAndError, registerAndLogIn } from "../support/http.ts"
 import { startNode, TestApp, testAppLayer, testConfig } from "../support/TestApp.ts"
 
 const asPanel = Effect.gen(function* () {
@@ -18,17 +18,20 @@ layer(testAppLayer())("a server without accounts", (it) => {
         const closed = yield* asPanel.pipe(
           Effect.provideService(TestApp, { url, otherUrl: url, logs: [] })
         )
-        assert.strictEqual(outcome(closed), "204")
+        assert.strictEqual(statusAndError(closed), "204")
 
         const before = yield* asPanel
         assert.strictEqual(before.status, 200)
         assert.deepStrictEqual(before.body, { awaits_first_account: true })
         assert.strictEqual(before.headers.get("cache-control"), "no-store")
         assert.isNull(before.headers.get("set-cookie"))
-        assert.strictEqual(outcome(yield* ask("PUT", "/panel/session")), "403 origin_refused")
+        assert.strictEqual(
+          statusAndError(yield* ask("PUT", "/panel/session")),
+          "403 origin_refused"
+        )
 
         yield* registerAndLogIn()
-        assert.strictEqual(outcome(yield* asPanel), "204")
+        assert.strictEqual(statusAndError(yield* asPanel), "204")
       })
   )
 })

@@ -10,7 +10,7 @@ import { AppConfig } from "../../src/core/config/Config.ts"
 import { routerConfig } from "../../src/http/Routes.ts"
 import { pageRoutesLayer } from "../../src/panel/pageRoutes.ts"
 import { PanelFiles } from "../../src/panel/PanelFiles.ts"
-import { ask, outcome } from "../support/http.ts"
+import { ask, statusAndError } from "../support/http.ts"
 import { testAppLayer, testConfig } from "../support/TestApp.ts"
 
 const script = "console.log('the panel')".repeat(20)
@@ -153,8 +153,8 @@ layer(testAppLayer())("the service", (it) => {
       assert.strictEqual(page.headers.get("content-type"), "text/html; charset=utf-8")
       assert.include(page.headers.get("content-security-policy") ?? "", "script-src 'self'")
       assert.strictEqual((yield* ask("GET", "/docs")).status, 200)
-      assert.strictEqual(outcome(yield* ask("GET", "/elsewhere")), "404 not_found")
-      assert.strictEqual(outcome(yield* ask("POST", "/w/1")), "405 method_not_allowed")
+      assert.strictEqual(statusAndError(yield* ask("GET", "/elsewhere")), "404 not_found")
+      assert.strictEqual(statusAndError(yield* ask("POST", "/w/1")), "405 method_not_allowed")
       const viaProxy = { "x-forwarded-for": "192.0.2.1", "x-forwarded-proto": "https" }
       const secure = yield* ask("GET", "/", { headers: viaProxy })
       assert.strictEqual(secure.headers.get("strict-transport-security"), "max-age=31536000")
@@ -167,14 +167,18 @@ layer(testAppLayer())("the service", (it) => {
       Effect.gen(function* () {
         const browser = { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } }
         for (const path of ["/settings", "/login", "/does/not/exist"]) {
-          assert.strictEqual(outcome(yield* ask("GET", path)), "404 not_found")
-          assert.strictEqual(outcome(yield* ask("POST", path, browser)), "404 not_found")
+          assert.strictEqual(statusAndError(yield* ask("GET", path)), "404 not_found")
+          assert.strictEqual(statusAndError(yield* ask("POST", path, browser)), "404 not_found")
         }
         for (const path of ["/v1/nothing", "/docs/nothing", "/assets/a/b", "/v1"]) {
-          assert.strictEqual(outcome(yield* ask("GET", path, browser)), "404 not_found", path)
+          assert.strictEqual(
+            statusAndError(yield* ask("GET", path, browser)),
+            "404 not_found",
+            path
+          )
         }
         assert.strictEqual(
-          outcome(yield* ask("GET", "/v1/auth/login", browser)),
+          statusAndError(yield* ask("GET", "/v1/auth/login", browser)),
           "405 method_not_allowed"
         )
       })

@@ -1,18 +1,18 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { confirmTotp, codeNow, startTotp } from "../accounts/totp/totp.ts"
+import { confirmTotp, currentCode, startTotp } from "../accounts/totp/totp.ts"
 import {
   accessStatus,
   type Answer,
   ask,
-  type Ask,
-  assertShape,
-  outcome,
+  type AskOptions,
+  assertErrorShape,
+  statusAndError,
   password,
   randomEmail,
   signUp,
-  together
+  runConcurrently
 } from "../support/http.ts"
 import { TestApp, testAppLayer, testNodesLayer } from "../support/TestApp.ts"
 
@@ -25,7 +25,7 @@ const own = Effect.map(TestApp, ({ url }) => ({
   "x-panel": "1"
 }))
 
-const asPanel = Effect.fnUntraced(function* (method: string, options: Ask = {}) {
+const asPanel = Effect.fnUntraced(function* (method: string, options: AskOptions = {}) {
   return yield* ask(method, session, {
     ...options,
     headers: { ...(yield* own), ...options.headers }
@@ -36,7 +36,7 @@ const cookieOf = ({ headers }: Answer) => headers.get("set-cookie")?.split(";")[
 
 const logIn = (email: string) => asPanel("POST", { body: { email, password } })
 
-const withCookie = (cookie: string, method: string, options: Ask = {}) =>
+const withCookie = (cookie: string, method: string, options: AskOptions = {}) =>
   asPanel(method, { ...options, headers: { ...options.headers, cookie } })
 
 layer(testNodesLayer())("the session of the panel", (it) => {
@@ -66,10 +66,10 @@ layer(testNodesLayer())("the session of the panel", (it) => {
         /^__Host-panel_session=[\w.-]+; HttpOnly; SameSite=Strict; Path=\/; .*; Secure$/
       )
       const secure = cookieOf(answer)
-      assert.strictEqual(outcome(yield* withCookie(secure, "PUT", { headers })), "200")
+      assert.strictEqual(statusAndError(yield* withCookie(secure, "PUT", { headers })), "200")
       // An attacker between a browser that uses plain HTTP and the service has set this cookie.
       const planted = cookieOf(yield* logIn(email))
-      assert.strictEqual(outcome(yield* withCookie(planted, "PUT", { headers })), "204")
+      assert.strictEqual(statusAndError(yield* withCookie(planted, "PUT", { headers })), "204")
     })
   )
 
@@ -85,12 +85,24 @@ layer(testNodesLayer())("the session of the panel", (it) => {
       const value = stranger.cookie.split("=")[1] ?? ""
       for (const name of ["panel_session", "__Secure-panel_session"]) {
         const planted = `${name}=${value}`
-        assert.strictEqual(outcome(yield* withCookie(planted, "PUT", { headers })), "204", name)
+        assert.strictEqual(
+          statusAndError(yield* withCookie(planted, "PUT", { headers })),
+          "204",
+          name
+        )
         const beside = `${planted}; ${reader.cookie}`
         // The user's session continues, because the rotated token stays valid for another ten
         // seconds.
-        assert.strictEqual(outcome(yield* withCookie(beside, "PUT", { headers })), "200", name)
-        assert.strictEqual(outcome(yield* withCookie(planted, "DELETE", { headers })), "204", name)
+        assert.strictEqual(
+          statusAndError(yield* withCookie(beside, "PUT", { headers })),
+          "200",
+          name
+        )
+        assert.strictEqual(
+          statusAndError(yield* withCookie(planted, "DELETE", { headers })),
+          "204",
+          name
+        )
       }
       assert.strictEqual(yield* accessStatus(reader.token), "200")
       assert.strictEqual(yield* accessStatus(stranger.token), "200")
@@ -106,18 +118,18 @@ layer(testNodesLayer())("the session of the panel", (it) => {
       assert.notStrictEqual(cookieOf(second), first)
       yield* TestClock.adjust("11 seconds")
       const stolen = yield* withCookie(first, "PUT")
-      assert.strictEqual(outcome(stolen), "401 invalid_refresh_token")
+      assert.strictEqual(statusAndError(stolen), "401 invalid_refresh_token")
       assert.match(stolen.headers.get("set-cookie") ?? "", /^panel_session=; .*Max-Age=0/)
       const rest = yield* withCookie(cookieOf(second), "PUT")
-      assert.strictEqual(outcome(rest), "401 invalid_refresh_token")
+      assert.strictEqual(statusAndError(rest), "401 invalid_refresh_token")
     })
   )
 
   it.effect("survives two tabs that refresh simultaneously", () =>
     Effect.gen(function* () {
       const cookie = cookieOf(yield* logIn((yield* signUp()).email))
-      const answers = yield* together([withCookie(cookie, "PUT"), withCookie(cookie, "PUT")])
-      assert.deepStrictEqual(answers.map(outcome), ["200", "200"])
+      const answers = yield* runConcurrently([withCookie(cookie, "PUT"), withCookie(cookie, "PUT")])
+      assert.deepStrictEqual(answers.map(statusAndError), ["200", "200"])
       assert.strictEqual(new Set(answers.map(cookieOf)).size, 1)
     })
   )
@@ -125,14 +137,14 @@ layer(testNodesLayer())("the session of the panel", (it) => {
   it.effect("does not exist before a login, which is no error", () =>
     Effect.gen(function* () {
       yield* signUp()
-      assert.strictEqual(outcome(yield* asPanel("PUT")), "204")
-      assert.strictEqual(outcome(yield* withCookie("panel_session=", "PUT")), "204")
+      assert.strictEqual(statusAndError(yield* asPanel("PUT")), "204")
+      assert.strictEqual(statusAndError(yield* withCookie("panel_session=", "PUT")), "204")
       assert.strictEqual(
-        outcome(yield* withCookie("panel_session=x", "PUT")),
+        statusAndError(yield* withCookie("panel_session=x", "PUT")),
         "401 invalid_refresh_token"
       )
       const two = "panel_session=a; panel_session=b"
-      assert.strictEqual(outcome(yield* withCookie(two, "PUT")), "204")
+      assert.strictEqual(statusAndError(yield* withCookie(two, "PUT")), "204")
     })
   )
 
@@ -144,9 +156,9 @@ layer(testNodesLayer())("the session of the panel", (it) => {
       assert.match(out.headers.get("set-cookie") ?? "", /^panel_session=; .*Max-Age=0/)
       assert.strictEqual(yield* accessStatus(login.body.access_token), "401 invalid_token")
       const again = yield* withCookie(cookieOf(login), "PUT")
-      assert.strictEqual(outcome(again), "401 invalid_refresh_token")
-      assert.strictEqual(outcome(yield* withCookie(cookieOf(login), "DELETE")), "204")
-      assert.strictEqual(outcome(yield* asPanel("DELETE")), "204")
+      assert.strictEqual(statusAndError(again), "401 invalid_refresh_token")
+      assert.strictEqual(statusAndError(yield* withCookie(cookieOf(login), "DELETE")), "204")
+      assert.strictEqual(statusAndError(yield* asPanel("DELETE")), "204")
     })
   )
 
@@ -156,12 +168,15 @@ layer(testNodesLayer())("the session of the panel", (it) => {
       const secret = yield* startTotp(member)
       yield* confirmTotp(member, secret)
       const asked = yield* logIn(member.email)
-      assert.strictEqual(outcome(asked), "401 totp_required")
+      assert.strictEqual(statusAndError(asked), "401 totp_required")
       assert.isNull(asked.headers.get("set-cookie"))
       yield* TestClock.adjust("30 seconds")
-      const credentials = { email: member.email, password, totp: yield* codeNow(secret) }
-      assert.strictEqual(outcome(yield* asPanel("POST", { body: credentials })), "200")
-      assert.strictEqual(outcome(yield* asPanel("POST", { body: credentials })), "401 invalid_code")
+      const credentials = { email: member.email, password, totp: yield* currentCode(secret) }
+      assert.strictEqual(statusAndError(yield* asPanel("POST", { body: credentials })), "200")
+      assert.strictEqual(
+        statusAndError(yield* asPanel("POST", { body: credentials })),
+        "401 invalid_code"
+      )
     })
   )
 
@@ -173,28 +188,31 @@ layer(testNodesLayer())("the session of the panel", (it) => {
       const change = (cookie: string, current_password: string) =>
         withCookie(cookie, "PATCH", { body: { current_password, new_password } })
       const wrong = yield* change(cookieOf(login), "not the right password")
-      assert.strictEqual(outcome(wrong), "401 invalid_credentials")
+      assert.strictEqual(statusAndError(wrong), "401 invalid_credentials")
       const changed = yield* change(cookieOf(login), password)
       assert.strictEqual(changed.status, 200, changed.text)
       assert.hasAllKeys(changed.body, ["access_token", "token_type", "expires_in"])
       assert.strictEqual(yield* accessStatus(changed.body.access_token), "200")
       assert.strictEqual(yield* accessStatus(login.body.access_token), "401 invalid_token")
       assert.strictEqual(yield* accessStatus(access_token), "401 invalid_token")
-      assert.strictEqual(outcome(yield* withCookie(cookieOf(changed), "PUT")), "200")
+      assert.strictEqual(statusAndError(yield* withCookie(cookieOf(changed), "PUT")), "200")
       for (const cookie of [cookieOf(login), ""]) {
-        assert.strictEqual(outcome(yield* change(cookie, password)), "401 invalid_refresh_token")
+        assert.strictEqual(
+          statusAndError(yield* change(cookie, password)),
+          "401 invalid_refresh_token"
+        )
       }
       yield* TestClock.adjust("11 seconds")
       // A token that was replaced before the last rotation is treated as stolen.
       const used = yield* change(cookieOf(changed), new_password)
-      assert.strictEqual(outcome(used), "401 invalid_refresh_token")
+      assert.strictEqual(statusAndError(used), "401 invalid_refresh_token")
     })
   )
 
   it.effect("reports errors in the error shape of the API", () =>
     Effect.gen(function* () {
       const email = randomEmail()
-      const cases: ReadonlyArray<readonly [Ask, string]> = [
+      const cases: ReadonlyArray<readonly [AskOptions, string]> = [
         [{ body: { email, password } }, "401 invalid_credentials"],
         [{ body: { email } }, "422 validation_failed"],
         [{ body: { email, password, extra: 1 } }, "422 validation_failed"],
@@ -203,10 +221,10 @@ layer(testNodesLayer())("the session of the panel", (it) => {
       ]
       for (const [options, expected] of cases) {
         const answer = yield* asPanel("POST", options)
-        assertShape(answer)
-        assert.strictEqual(outcome(answer), expected)
+        assertErrorShape(answer)
+        assert.strictEqual(statusAndError(answer), expected)
       }
-      assert.strictEqual(outcome(yield* asPanel("GET")), "405 method_not_allowed")
+      assert.strictEqual(statusAndError(yield* asPanel("GET")), "405 method_not_allowed")
     })
   )
 
@@ -224,8 +242,8 @@ layer(testNodesLayer())("the session of the panel", (it) => {
       for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
         const body = method === "POST" ? { email, password } : undefined
         const answer = yield* withCookie(cookieOf(login), method, { body, headers })
-        assertShape(answer)
-        assert.strictEqual(outcome(answer), "403 origin_refused", method)
+        assertErrorShape(answer)
+        assert.strictEqual(statusAndError(answer), "403 origin_refused", method)
         assert.isNull(answer.headers.get("set-cookie"))
       }
       assert.strictEqual(yield* accessStatus(login.body.access_token), "200")
@@ -238,13 +256,13 @@ layer(testNodesLayer())("the session of the panel", (it) => {
       const from = (origin: string) =>
         ask("POST", session, { body: { email, password }, headers: { origin, "x-panel": "1" } })
       const { url } = yield* TestApp
-      assert.strictEqual(outcome(yield* from(url)), "200")
+      assert.strictEqual(statusAndError(yield* from(url)), "200")
       for (const origin of [
         "http://evil.example",
         `${url}.evil.example`,
         url.replace(/:\d+$/, "")
       ]) {
-        assert.strictEqual(outcome(yield* from(origin)), "403 origin_refused")
+        assert.strictEqual(statusAndError(yield* from(origin)), "403 origin_refused")
       }
     })
   )
@@ -255,7 +273,7 @@ layer(testNodesLayer())("the session of the panel", (it) => {
       const cookie = cookieOf(yield* logIn(email))
       for (const path of ["/v1/whoami", "/v1/auth/me", `${workspace}/cron`]) {
         const answer = yield* ask("GET", path, { headers: { ...(yield* own), cookie } })
-        assert.strictEqual(outcome(answer), "401 missing_credentials")
+        assert.strictEqual(statusAndError(answer), "401 missing_credentials")
       }
     })
   )
@@ -269,7 +287,7 @@ layer(testAppLayer({ allowedOrigins: [app] }))("an origin that is allowed to log
       const { email } = yield* signUp()
       const headers = { origin: app, "sec-fetch-site": "cross-site" }
       const answer = yield* asPanel("POST", { body: { email, password }, headers })
-      assert.strictEqual(outcome(answer), "403 origin_refused")
+      assert.strictEqual(statusAndError(answer), "403 origin_refused")
       const asked = yield* ask("OPTIONS", session, {
         headers: { origin: app, "access-control-request-headers": "x-panel" }
       })

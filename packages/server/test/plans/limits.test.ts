@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { selfHostedCatalog, type PlanCatalog, selfHostedPlan } from "../../src/core/config/plans.ts"
-import { ask, newMember, type Member, outcome, signUp } from "../support/http.ts"
+import { ask, newMember, type Member, statusAndError, signUp } from "../support/http.ts"
 import { runOf } from "../tasks/chains/chains.ts"
 import { insertRuns, runAt } from "../tasks/executions/history.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
@@ -137,7 +137,7 @@ layer(testAppLayer({ plans }))("a workspace on a plan", (it) => {
         token: third.access_token,
         body: { token: invited.body.token }
       })
-      assert.strictEqual(outcome(accepted), "402 quota_exceeded")
+      assert.strictEqual(statusAndError(accepted), "402 quota_exceeded")
       assert.deepInclude(accepted.body.detail, { quota: "members", limit: 2, plan: "tiny" })
     })
   )
@@ -231,7 +231,7 @@ layer(testAppLayer({ plans }))("a workspace on a plan", (it) => {
           token: member.access_token,
           body: often
         })
-        assert.strictEqual(outcome(changed), "402 quota_exceeded")
+        assert.strictEqual(statusAndError(changed), "402 quota_exceeded")
         const elsewhere = yield* signUp()
         assert.strictEqual((yield* post(elsewhere, path, { ...body, ...often })).status, 201)
       }

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { maxRankedMatches } from "@scheduling/domain/search/Search"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { ask, createKey, type Member, outcome, signUp } from "../support/http.ts"
+import { ask, createKey, type Member, statusAndError, signUp } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 
 const make = Effect.fnUntraced(function* (
@@ -202,7 +202,7 @@ layer(testAppLayer())("a search", (it) => {
       assert.deepStrictEqual(yield* namesOf(member, "report"), [])
       assert.strictEqual((yield* entries()).length, 0)
       const foreign = yield* ask("GET", `${workspace}/search?q=x`, { token: stranger.access_token })
-      assert.strictEqual(outcome(foreign), "404 not_found")
+      assert.strictEqual(statusAndError(foreign), "404 not_found")
     })
   )
 
@@ -256,7 +256,7 @@ layer(testAppLayer())("a search", (it) => {
       ])
       const { key } = yield* createKey(member, { scopes: ["monitors:read"] })
       const refused = yield* ask("GET", `${member.workspace}/search?q=backup`, { token: key })
-      assert.strictEqual(outcome(refused), "403 insufficient_scope")
+      assert.strictEqual(statusAndError(refused), "403 insufficient_scope")
     })
   )
 
@@ -272,7 +272,7 @@ layer(testAppLayer())("a search", (it) => {
         "?q=a+b+c+d+e+f+g+h+i"
       ]) {
         const refused = yield* ask("GET", `${workspace}/search${query}`, { token })
-        assert.strictEqual(outcome(refused), "422 validation_failed", query)
+        assert.strictEqual(statusAndError(refused), "422 validation_failed", query)
       }
     })
   )

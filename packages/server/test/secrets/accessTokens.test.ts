@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { eventually } from "../engine/runner/support/tasks.ts"
 import { ask, times } from "../support/http.ts"
 import { runningNodeLayer } from "../support/TestApp.ts"
-import { agentOf, success, workersOf } from "../workers/workers.ts"
+import { agentOf, successResult, workersOf } from "../workers/workers.ts"
 import { setUpSecrets } from "./setUpSecrets.ts"
 
 const clientSecret = "client-secret-4711"
@@ -134,7 +134,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credenti
         ({ body }) => body.calls[0]
       )
       const refuse = (call: { readonly run_id: string; readonly lease: string }) =>
-        agent.results(session, [{ ...success(call), outcome: "failed", status_code: 401 }])
+        agent.results(session, [{ ...successResult(call), outcome: "failed", status_code: 401 }])
       const first = yield* claimed
       yield* sql`UPDATE access_tokens SET obtained_at = now() - interval '1 minute'`
       yield* refuse(first)

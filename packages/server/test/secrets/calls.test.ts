@@ -1,9 +1,9 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { eventually } from "../engine/runner/support/tasks.ts"
-import { ask, createKey, outcome } from "../support/http.ts"
+import { ask, createKey, statusAndError } from "../support/http.ts"
 import { signalledNodesLayer } from "../support/TestApp.ts"
-import { setUpSecrets, canary, header } from "./setUpSecrets.ts"
+import { setUpSecrets, canary, headerCanary } from "./setUpSecrets.ts"
 
 layer(signalledNodesLayer, { excludeTestServices: true })("a call with values", (it) => {
   describe("of secrets", () => {
@@ -19,12 +19,12 @@ layer(signalledNodesLayer, { excludeTestServices: true })("a call with values", 
         const [request] = target.arrived
         const encoded = encodeURIComponent(canary)
         assert.strictEqual(request?.path, `/a/${encoded}?token=${encoded.replace("'", "%27")}`)
-        assert.strictEqual(request?.headers["x-token"], `Token ${header}`)
+        assert.strictEqual(request?.headers["x-token"], `Token ${headerCanary}`)
         assert.deepStrictEqual(JSON.parse(request?.body ?? ""), { secret: canary, whole: canary })
 
         assert.strictEqual(execution.status, "succeeded", JSON.stringify(execution))
         const text = JSON.stringify(execution)
-        for (const form of ["8dK2", encoded, header, "4711"]) assert.notInclude(text, form)
+        for (const form of ["8dK2", encoded, headerCanary, "4711"]) assert.notInclude(text, form)
         assert.strictEqual(execution.attempts[0].request.headers["x-token"], "•••")
         assert.strictEqual(execution.attempts[0].request.url, `${target.origin}/a/•••?token=•••`)
         const list = yield* ask("GET", `${member.workspace}/secrets`, { token })
@@ -38,7 +38,7 @@ layer(signalledNodesLayer, { excludeTestServices: true })("a call with values", 
             { name: "CANARY", used_by: 1 }
           ]
         )
-        assert.notInclude(list.text, header)
+        assert.notInclude(list.text, headerCanary)
       })
     )
 
@@ -130,7 +130,9 @@ layer(signalledNodesLayer, { excludeTestServices: true })("a call with values", 
       )
       const url = String(target.arrived[0]?.headers["scheduling-complete-url"])
       const report = (path: string) =>
-        Effect.promise(() => fetch(url + path, { method: "POST", body: `used ${header} for it` }))
+        Effect.promise(() =>
+          fetch(url + path, { method: "POST", body: `used ${headerCanary} for it` })
+        )
       assert.strictEqual((yield* report("/log")).status, 200)
       assert.strictEqual((yield* report("")).status, 200)
       const ended = yield* ask(
@@ -140,7 +142,7 @@ layer(signalledNodesLayer, { excludeTestServices: true })("a call with values", 
       )
       assert.strictEqual(ended.body.status, "succeeded")
       assert.include(ended.text, "used ••• for it")
-      assert.notInclude(ended.text, header)
+      assert.notInclude(ended.text, headerCanary)
     })
   )
 
@@ -156,14 +158,14 @@ layer(signalledNodesLayer, { excludeTestServices: true })("a call with values", 
         url: target.origin,
         auth: { kind: "bearer", token: "{{ secrets.HEADER }}" }
       })
-      const pair = btoa(`robot:${header}`)
+      const pair = btoa(`robot:${headerCanary}`)
       assert.deepStrictEqual(
         target.arrived.map(({ headers }) => headers["authorization"]),
-        [`Basic ${pair}`, `Bearer ${header}`]
+        [`Basic ${pair}`, `Bearer ${headerCanary}`]
       )
       for (const execution of [basic, bearer]) {
         const text = JSON.stringify(execution)
-        assert.notInclude(text, header)
+        assert.notInclude(text, headerCanary)
         assert.notInclude(text, pair)
         assert.strictEqual(execution.attempts[0].request.headers.authorization, "•••")
       }
@@ -177,7 +179,7 @@ layer(signalledNodesLayer, { excludeTestServices: true })("secrets", (it) => {
       const { member, token } = yield* setUpSecrets
       const key = yield* createKey(member, { scopes: ["tasks:write"] })
       const asKey = yield* ask("GET", `${member.workspace}/secrets`, { token: key.key })
-      assert.strictEqual(outcome(asKey), "403 jwt_only")
+      assert.strictEqual(statusAndError(asKey), "403 jwt_only")
       const asOwner = yield* ask("GET", `${member.workspace}/secrets`, { token })
       assert.deepStrictEqual(asOwner.body, { data: [], next_cursor: null })
     })
@@ -188,7 +190,7 @@ layer(signalledNodesLayer, { excludeTestServices: true })("secrets", (it) => {
       const { putSecret } = yield* setUpSecrets
       for (const name of ["lower", "1ST", "A-B", "A".repeat(64)]) {
         const refused = yield* putSecret(name, { value: "x", allowed_hosts: ["api.example.com"] })
-        assert.strictEqual(outcome(refused), "422 validation_failed")
+        assert.strictEqual(statusAndError(refused), "422 validation_failed")
         assert.include(refused.text, "1 to 63 upper-case letters, digits and _")
       }
     })
@@ -202,7 +204,7 @@ layer(signalledNodesLayer, { excludeTestServices: true })("secrets", (it) => {
       const foreign = yield* ask("DELETE", `${other.member.workspace}/secrets/CANARY`, {
         token: other.token
       })
-      assert.strictEqual(outcome(foreign), "404 not_found")
+      assert.strictEqual(statusAndError(foreign), "404 not_found")
       const own = yield* ask("DELETE", `${member.workspace}/secrets/CANARY`, { token })
       assert.strictEqual(own.status, 204)
     })
@@ -212,14 +214,17 @@ layer(signalledNodesLayer, { excludeTestServices: true })("secrets", (it) => {
     Effect.gen(function* () {
       const { putSecret, run, target } = yield* setUpSecrets
       const missing = yield* putSecret("KEPT", { allowed_hosts: [target.origin] })
-      assert.strictEqual(outcome(missing), "422 validation_failed")
-      yield* putSecret("KEPT", { value: header, allowed_hosts: [target.origin, "api.example.com"] })
+      assert.strictEqual(statusAndError(missing), "422 validation_failed")
+      yield* putSecret("KEPT", {
+        value: headerCanary,
+        allowed_hosts: [target.origin, "api.example.com"]
+      })
       const fewer = yield* putSecret("KEPT", { allowed_hosts: [target.origin], description: "x" })
       assert.strictEqual(fewer.status, 200)
       yield* run({ url: target.origin, headers: { "x-v": "{{ secrets.KEPT }}" } })
-      assert.strictEqual(target.arrived[0]?.headers["x-v"], header)
+      assert.strictEqual(target.arrived[0]?.headers["x-v"], headerCanary)
       const more = yield* putSecret("KEPT", { allowed_hosts: [target.origin, "evil.example.com"] })
-      assert.strictEqual(outcome(more), "422 validation_failed")
+      assert.strictEqual(statusAndError(more), "422 validation_failed")
       assert.include(more.text, "is required to add a host to allowed_hosts")
     })
   )

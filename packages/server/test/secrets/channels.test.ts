@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, outcome } from "../support/http.ts"
+import { ask, statusAndError } from "../support/http.ts"
 import { runningNodeLayer } from "../support/TestApp.ts"
 import { setUpSecrets } from "./setUpSecrets.ts"
 
@@ -26,7 +26,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a channel with secrets
       assert.notInclude(sent.text, "4711")
 
       const removal = yield* ask("DELETE", `${member.workspace}/secrets/HOOK`, { token })
-      assert.strictEqual(outcome(removal), "409 conflict")
+      assert.strictEqual(statusAndError(removal), "409 conflict")
       assert.include(removal.text, 'The notification channel \\"Hook\\" uses this secret.')
 
       const elsewhere = yield* putSecret("ELSEWHERE", {
@@ -65,7 +65,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a channel with secrets
         token,
         body: { name: "Refused", kind, config }
       })
-      assert.strictEqual(outcome(answer), "422 validation_failed")
+      assert.strictEqual(statusAndError(answer), "422 validation_failed")
       assert.include(answer.text, problem)
     })
   )

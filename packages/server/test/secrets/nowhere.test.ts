@@ -10,13 +10,13 @@ import { eventually, listening } from "../support/ServerProcess.ts"
 
 import { databaseLayer } from "../support/TestDatabase.ts"
 import {
-  beginWith,
-  cronTask,
-  ended,
+  startFixture,
+  createCronTask,
+  waitForEnd,
   runTask,
   type Fixture,
   startAgent,
-  worker
+  createWorker
 } from "../workers/agentProcess.ts"
 
 const operator = path.resolve(import.meta.dirname, "../../src/operator.ts")
@@ -108,7 +108,7 @@ describe("the value of a secret", () => {
         let status = 200
         const target = yield* echo(() => status)
         const collector = yield* echo(() => 200)
-        const fixture = yield* beginWith({
+        const fixture = yield* startFixture({
           EGRESS_ALLOW: "127.0.0.0/8",
           LOG_LEVEL: "trace",
           OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin
@@ -138,20 +138,20 @@ describe("the value of a secret", () => {
         }
         const url = `${target.origin}/{{ secrets.CANARY }}?token={{ secrets.CANARY }}`
         const auth = { kind: "basic", username: "robot", password: "{{ secrets.CANARY }}" }
-        const here = yield* cronTask(fixture, url, {
+        const here = yield* createCronTask(fixture, url, {
           ...values,
           auth,
           run_on: null,
           on_failure: { url: target.origin }
         })
-        const { token } = yield* worker(fixture)
+        const { token } = yield* createWorker(fixture)
         const agent = yield* startAgent(
           fixture,
           token,
           ["--allow", "127.0.0.0/8"],
           ["env", `NODE_OPTIONS=--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${folder}`]
         )
-        const there = yield* cronTask(fixture, url, { ...values, auth })
+        const there = yield* createCronTask(fixture, url, { ...values, auth })
         const chain = yield* Effect.promise(async () => {
           const steps = [
             { name: "first", url, ...values },
@@ -163,7 +163,7 @@ describe("the value of a secret", () => {
         for (const answer of [200, 500]) {
           status = answer
           for (const task of [here, there]) {
-            const execution = yield* ended(fixture, yield* runTask(fixture, task))
+            const execution = yield* waitForEnd(fixture, yield* runTask(fixture, task))
             assert.strictEqual(execution.status, answer === 200 ? "succeeded" : "failed")
             yield* get(`/executions/${execution.id}`)
           }

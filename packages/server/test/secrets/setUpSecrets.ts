@@ -6,7 +6,7 @@ import { ask, signUp } from "../support/http.ts"
 /** A value that every encoding changes. */
 export const canary = "cnry-8dK2+/x \"q'\\é"
 /** A value that is valid in a header. */
-export const header = "cnry-plain-4711"
+export const headerCanary = "cnry-plain-4711"
 
 interface Arrived {
   readonly method: string | undefined
@@ -19,7 +19,7 @@ interface Arrived {
  * Starts a server that repeats the request in its response, in the forms that a careless server
  * could use.
  */
-export const echo = Effect.gen(function* () {
+export const startEchoServer = Effect.gen(function* () {
   const arrived: Array<Arrived> = []
   const port = yield* httpTarget((request, response) => {
     let body = ""
@@ -37,13 +37,13 @@ export const echo = Effect.gen(function* () {
 export const setUpSecrets = Effect.gen(function* () {
   const member = yield* signUp()
   const token = member.access_token
-  const target = yield* echo
+  const target = yield* startEchoServer
   const putSecret = (name: string, body: object, at: "url" | "otherUrl" = "url") =>
     ask("PUT", `${member.workspace}/secrets/${name}`, { token, body, at })
   const setSecrets = Effect.gen(function* () {
     const allowed_hosts = [target.origin]
     yield* putSecret("CANARY", { value: canary, allowed_hosts })
-    yield* putSecret("HEADER", { value: header, allowed_hosts })
+    yield* putSecret("HEADER", { value: headerCanary, allowed_hosts })
   })
   /** Runs a new cron task once. Returns its execution. */
   const run = Effect.fnUntraced(function* (call: object, request?: object) {

@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { get, type IncomingHttpHeaders } from "node:http"
-import { everything } from "../adversarial/support/everything.ts"
-import { acquire } from "../adversarial/support/recordIds.ts"
+import { readAllRows } from "../adversarial/support/readAllRows.ts"
+import { createAllRecords } from "../adversarial/support/recordIds.ts"
 import { countStatements } from "../support/countStatements.ts"
-import { ask, createKey, outcome, signUp, times, together } from "../support/http.ts"
+import { ask, createKey, statusAndError, signUp, times, runConcurrently } from "../support/http.ts"
 import { leap } from "../support/leap.ts"
 import { TestApp, testAppLayer } from "../support/TestApp.ts"
 
@@ -163,7 +163,7 @@ layer(testAppLayer())("a status page", (it) => {
       const password = "for our customers"
       const { heartbeat, member, put, readAs, slug } = yield* setUp
       const control = yield* setUp
-      yield* acquire(member)
+      yield* createAllRecords(member)
       const { access_token: token, workspace } = member
       yield* heartbeat({ name: "Database", key: "database-1", tags: ["private"] })
       yield* ask("PUT", `${workspace}/maintenance/window`, {
@@ -198,7 +198,7 @@ layer(testAppLayer())("a status page", (it) => {
         assert.strictEqual((yield* one.put(page)).status, 201)
       }
       const words = new Set(
-        [...(yield* everything)]
+        [...(yield* readAllRows)]
           .filter((row) => row.includes(member.workspace_id) || row.includes(member.user_id))
           .flatMap((row) => textsIn(JSON.parse(row.slice(row.indexOf("{")))))
       )
@@ -238,7 +238,7 @@ layer(testAppLayer())("a status page", (it) => {
         locked.readAs("for customers", end),
         locked.read(end)
       ])
-      assert.isAbove(yield* countStatements(together(readers)), 0)
+      assert.isAbove(yield* countStatements(runConcurrently(readers)), 0)
       const many = Effect.forEach(
         times(1_000, (n) => readers[n % readers.length] ?? open.read()),
         (reader) => reader,
@@ -278,7 +278,7 @@ layer(testAppLayer())("a status page", (it) => {
   it.effect("is read at most once in 15 seconds, and gone soon after it is not published", () =>
     Effect.gen(function* () {
       const { put, read, remove } = yield* setUp
-      assert.strictEqual(outcome(yield* read()), "404 not_found")
+      assert.strictEqual(statusAndError(yield* read()), "404 not_found")
       yield* put({ title: "First" })
       yield* leap("16 seconds")
       assert.strictEqual((yield* read(".json")).body.title, "First")
@@ -288,13 +288,13 @@ layer(testAppLayer())("a status page", (it) => {
       assert.strictEqual((yield* read(".json")).body.title, "Second")
       yield* put({ published: false })
       yield* leap("16 seconds")
-      assert.strictEqual(outcome(yield* read()), "404 not_found")
+      assert.strictEqual(statusAndError(yield* read()), "404 not_found")
       yield* put({})
       yield* leap("16 seconds")
       assert.strictEqual((yield* read()).status, 200)
       yield* remove
       yield* leap("16 seconds")
-      assert.strictEqual(outcome(yield* read()), "404 not_found")
+      assert.strictEqual(statusAndError(yield* read()), "404 not_found")
       for (const path of ["a", "A-B", "a..b", `${"a".repeat(64)}`, "ab.html"]) {
         assert.strictEqual((yield* ask("GET", `/status/${path}`)).status, 404, path)
       }
@@ -317,7 +317,7 @@ layer(testAppLayer())("a status page", (it) => {
       yield* leap("16 seconds")
       for (const end of ["", ".json", ".atom", ".svg"]) {
         const refused = yield* read(end)
-        assert.strictEqual(outcome(refused), "401 invalid_credentials")
+        assert.strictEqual(statusAndError(refused), "401 invalid_credentials")
         assert.include(refused.headers.get("www-authenticate"), "Basic")
         assert.notInclude(refused.text, "New")
         const shown = yield* readAs(password, end)
@@ -328,7 +328,7 @@ layer(testAppLayer())("a status page", (it) => {
         const refused = yield* ask("GET", `/status/${slug}`, {
           headers: { authorization: headers }
         })
-        assert.strictEqual(outcome(refused), "401 invalid_credentials", headers)
+        assert.strictEqual(statusAndError(refused), "401 invalid_credentials", headers)
       }
       const { body: audit } = yield* ask("GET", `${member.workspace}/audit`, {
         token: member.access_token
@@ -352,7 +352,7 @@ layer(testAppLayer())("a status page", (it) => {
       for (let n = 0; n < 100; n++) {
         assert.strictEqual((yield* guess(`guess ${n}`)).status, 401)
       }
-      assert.strictEqual(outcome(yield* guess("the password")), "429 rate_limited")
+      assert.strictEqual(statusAndError(yield* guess("the password")), "429 rate_limited")
       yield* leap("15 minutes")
       assert.strictEqual((yield* guess("the password")).status, 200)
     })
@@ -424,7 +424,7 @@ layer(testAppLayer())("a status page", (it) => {
       assert.strictEqual((yield* put({})).body.version, 1)
       assert.strictEqual((yield* put({ title: "New" }, { "if-match": '"1"' })).body.version, 2)
       const stale = yield* put({ title: "Old" }, { "if-match": '"1"' })
-      assert.strictEqual(outcome(stale), "412 stale")
+      assert.strictEqual(statusAndError(stale), "412 stale")
       const again = yield* ask("PUT", `${workspace}/status-pages/${slug}`, {
         token,
         body: (yield* ask("GET", `${workspace}/status-pages/${slug}`, { token })).body
@@ -435,13 +435,13 @@ layer(testAppLayer())("a status page", (it) => {
         token: other.access_token,
         body: { title: "Mine", groups: [] }
       })
-      assert.strictEqual(outcome(taken), "409 conflict")
+      assert.strictEqual(statusAndError(taken), "409 conflict")
       const foreign = yield* ask("GET", `${other.workspace}/status-pages/${slug}`, {
         token: other.access_token
       })
-      assert.strictEqual(outcome(foreign), "404 not_found")
+      assert.strictEqual(statusAndError(foreign), "404 not_found")
       const unknown = yield* put({ groups: [{ name: "x", monitor_ids: [member.user_id] }] })
-      assert.strictEqual(outcome(unknown), "422 validation_failed")
+      assert.strictEqual(statusAndError(unknown), "422 validation_failed")
       const { body: audit } = yield* ask("GET", `${workspace}/audit`, { token })
       assert.deepStrictEqual(
         audit.data
@@ -453,7 +453,7 @@ layer(testAppLayer())("a status page", (it) => {
       const list = yield* ask("GET", `${workspace}/status-pages`, { token: key })
       assert.lengthOf(list.body.data, 1)
       const write = yield* ask("DELETE", `${workspace}/status-pages/${slug}`, { token: key })
-      assert.strictEqual(outcome(write), "403 insufficient_scope")
+      assert.strictEqual(statusAndError(write), "403 insufficient_scope")
     })
   )
 
@@ -466,7 +466,7 @@ layer(testAppLayer())("a status page", (it) => {
           body: { title: "x", groups: [] }
         })
       for (let n = 0; n < 20; n++) assert.strictEqual((yield* put(n)).status, 201)
-      assert.strictEqual(outcome(yield* put(20)), "409 conflict")
+      assert.strictEqual(statusAndError(yield* put(20)), "409 conflict")
     })
   )
 })

@@ -7,11 +7,11 @@ import * as os from "node:os"
 import * as path from "node:path"
 import { openEmbeddedPostgres } from "../../src/store/embedded/EmbeddedPostgres.ts"
 import {
-  cleanShutdown,
+  cleanShutdownState,
   controlState,
   eventually,
   kill,
-  printed,
+  waitForLines,
   startWriter,
   storeLayer,
   temporaryDirectory
@@ -66,7 +66,7 @@ describe("a data directory", { timeout: 180_000 }, () => {
   it("is private and complete after a first start, even if an earlier start was killed", () => {
     assert.deepStrictEqual(listed(), ["postgres", "postgres.lock"])
     assert.deepStrictEqual(openToOthers(dataDir), [])
-    assert.strictEqual(controlState(dataDir), cleanShutdown)
+    assert.strictEqual(controlState(dataDir), cleanShutdownState)
   })
 
   it.effect("becomes private at a start if it was not, and new files are private too", () =>
@@ -101,7 +101,7 @@ describe("a data directory", { timeout: 180_000 }, () => {
       const acknowledged = new Set<string>()
       for (const rows of [400, 20]) {
         const child = yield* startWriter(dataDir)
-        const lines = yield* printed(child, 1 + rows)
+        const lines = yield* waitForLines(child, 1 + rows)
         const error = yield* Effect.flip(Effect.scoped(openEmbeddedPostgres({ dataDir })))
         assert.strictEqual(error._tag, "DataDirInUse")
         assert.strictEqual(
@@ -110,7 +110,7 @@ describe("a data directory", { timeout: 180_000 }, () => {
         )
         yield* kill(child)
         for (const id of lines().slice(1)) acknowledged.add(id)
-        assert.notStrictEqual(controlState(dataDir), cleanShutdown)
+        assert.notStrictEqual(controlState(dataDir), cleanShutdownState)
         const found = yield* Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           assert.deepStrictEqual(yield* sql`SELECT n FROM kept`, [{ n: 42 }])
@@ -119,7 +119,7 @@ describe("a data directory", { timeout: 180_000 }, () => {
         const ids = new Set(found.map((row) => row.id))
         const lost = [...acknowledged].filter((id) => !ids.has(id))
         assert.deepStrictEqual(lost, [])
-        assert.strictEqual(controlState(dataDir), cleanShutdown)
+        assert.strictEqual(controlState(dataDir), cleanShutdownState)
       }
       assert.isAtLeast(acknowledged.size, 420)
     })

@@ -31,7 +31,7 @@ const [uid, gid] = isRoot
   : [process.getuid?.(), process.getgid?.()]
 
 /** Why this machine cannot run a cluster. Undefined if it can. */
-export const noCluster =
+export const clusterSkipReason =
   bin === undefined
     ? `no PostgreSQL in ${versions}`
     : uid === undefined || gid === undefined
@@ -42,7 +42,7 @@ const asUser = { uid, gid, cwd: os.tmpdir() }
 
 const ownFolder = Effect.acquireRelease(
   Effect.sync(() => {
-    if (uid === undefined || gid === undefined) throw new Error(noCluster)
+    if (uid === undefined || gid === undefined) throw new Error(clusterSkipReason)
     const made = fs.mkdtempSync(path.join(os.tmpdir(), "scheduling-pg-"))
     fs.chownSync(made, uid, gid)
     return made
@@ -63,8 +63,8 @@ const run = runWith({})
 const [faketime] = fs.globSync("/usr/lib/*/faketime/libfaketime.so.1")
 
 /** Why a cluster on this machine cannot have its own clock. Undefined if it can. */
-export const noClock =
-  faketime === undefined ? "no faketime, as in Debian's package of that name" : noCluster
+export const clockSkipReason =
+  faketime === undefined ? "no faketime, as in Debian's package of that name" : clusterSkipReason
 
 /**
  * Creates a PostgreSQL cluster that tests can stop and freeze. It is not started yet. The server

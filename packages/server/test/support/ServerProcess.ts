@@ -108,14 +108,14 @@ export const startServer = Effect.fnUntraced(function* (env: Readonly<Record<str
   return server
 })
 
-export interface Called {
+export interface JsonResponse {
   readonly status: number
   readonly headers: Headers
   // oxlint-disable-next-line typescript/no-explicit-any -- the assertions check the body
   readonly body: any
 }
 
-export const call = async (
+export const sendJson = async (
   server: Pick<ServerProcess, "url">,
   method: string,
   at: string,
@@ -126,7 +126,7 @@ export const call = async (
     /** How long to wait for the response. By default, there is no limit. */
     readonly timeoutMs?: number
   } = {}
-): Promise<Called> => {
+): Promise<JsonResponse> => {
   const response = await fetch(server.url + at, {
     method,
     headers: {
@@ -152,8 +152,8 @@ export const newUser = (server: Pick<ServerProcess, "url">) =>
       email: `${crypto.randomUUID()}@example.com`,
       password: "correct horse battery staple"
     }
-    const registered = await call(server, "POST", "/v1/auth/register", { body: account })
-    const login = await call(server, "POST", "/v1/auth/login", { body: account })
+    const registered = await sendJson(server, "POST", "/v1/auth/register", { body: account })
+    const login = await sendJson(server, "POST", "/v1/auth/login", { body: account })
     return {
       token: String(login.body.access_token),
       workspace: `/v1/workspaces/${registered.body.workspace.id}`

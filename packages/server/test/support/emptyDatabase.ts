@@ -31,11 +31,11 @@ export const migrateEmptyDatabase = Effect.gen(function* () {
  */
 export const migrateWithPartitions = Effect.gen(function* () {
   yield* migrateEmptyDatabase
-  yield* makeDays
+  yield* createPartitions
   return yield* readMigratedContents
 })
 
-export const makeDays = Effect.suspend(() =>
+export const createPartitions = Effect.suspend(() =>
   Effect.flatMap(Partitions, ({ maintain }) => maintain(retentionDays)).pipe(
     Effect.provide(Partitions.layer, { local: true })
   )

@@ -14,7 +14,7 @@ export interface Answer {
   readonly text: string
 }
 
-export interface Ask {
+export interface AskOptions {
   readonly token?: string | undefined
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
@@ -22,7 +22,11 @@ export interface Ask {
   readonly at?: "url" | "otherUrl"
 }
 
-export const ask = Effect.fnUntraced(function* (method: string, path: string, options: Ask = {}) {
+export const ask = Effect.fnUntraced(function* (
+  method: string,
+  path: string,
+  options: AskOptions = {}
+) {
   const app = yield* TestApp
   const { token } = options
   const body =
@@ -30,7 +34,7 @@ export const ask = Effect.fnUntraced(function* (method: string, path: string, op
       ? options.body
       : JSON.stringify(options.body)
   const headers = {
-    "x-forwarded-for": ownAddress,
+    "x-forwarded-for": testFileAddress,
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     ...(body === undefined
       ? {}
@@ -80,7 +84,7 @@ const answerOf = (response: http.IncomingMessage, text: string): Answer => {
  * The default client address for a test file's requests. Each file has a different address, because
  * throttles in the database outlive the file.
  */
-export const ownAddress = randomIp()
+export const testFileAddress = randomIp()
 
 /** Creates a logged-in account with its first workspace, without sending requests if possible. */
 export const signUp = () =>
@@ -155,7 +159,7 @@ export const askToken = (
   })
 
 /** Obtains an access token for a service account. */
-export const tokenOf = ({
+export const obtainToken = ({
   client_id,
   client_secret
 }: {
@@ -167,11 +171,11 @@ export const tokenOf = ({
   )
 
 /** Formats a response as `status error`, for assertions. */
-export const outcome = ({ body, status }: Answer): string =>
+export const statusAndError = ({ body, status }: Answer): string =>
   body?.detail === undefined ? String(status) : `${status} ${body.detail.error}`
 
 /** Returns a response's text without the request's id, which is different in every error. */
-export const textOf = ({ text }: Pick<Answer, "text">): string =>
+export const textWithoutRequestId = ({ text }: Pick<Answer, "text">): string =>
   text.replace(/,"request_id":"[^"]*"/, "")
 
 /** Sends one request with exactly these headers, given as alternating names and values. */
@@ -188,9 +192,9 @@ export const askRaw = Effect.fnUntraced(function* (
 
 /** Returns `200` if the credential is accepted, and otherwise the rejection. */
 export const accessStatus = (token: string, at: "url" | "otherUrl" = "url") =>
-  Effect.map(ask("GET", "/v1/whoami", { token, at }), outcome)
+  Effect.map(ask("GET", "/v1/whoami", { token, at }), statusAndError)
 
-export const together = <A, E, R>(effects: ReadonlyArray<Effect.Effect<A, E, R>>) =>
+export const runConcurrently = <A, E, R>(effects: ReadonlyArray<Effect.Effect<A, E, R>>) =>
   Effect.all(effects, { concurrency: "unbounded" })
 
 export const times = <A>(count: number, f: (index: number) => A): ReadonlyArray<A> =>
@@ -198,7 +202,7 @@ export const times = <A>(count: number, f: (index: number) => A): ReadonlyArray<
 
 export const logIn = (
   email: string,
-  options: Omit<Ask, "body"> & { readonly password?: string } = {}
+  options: Omit<AskOptions, "body"> & { readonly password?: string } = {}
 ) =>
   ask("POST", "/v1/auth/login", {
     ...options,
@@ -218,7 +222,7 @@ export const readPages = Effect.fnUntraced(function* (path: string, token: strin
   return pages
 })
 
-export const assertShape = ({ body, headers, status }: Answer) => {
+export const assertErrorShape = ({ body, headers, status }: Answer) => {
   assert.strictEqual(headers.get("content-type"), "application/json")
   assert.deepStrictEqual(Object.keys(body), ["detail", "request_id"])
   assert.strictEqual(body.request_id, headers.get("x-request-id"))

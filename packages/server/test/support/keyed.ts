@@ -1,8 +1,8 @@
-import { minimal as chain } from "../tasks/chains/chains.ts"
-import { minimal as cronTask } from "../tasks/cron/tasks.ts"
-import { minimal as heartbeat } from "../monitoring/monitors.ts"
+import { minimalChain as chain } from "../tasks/chains/chains.ts"
+import { minimalCron as cronTask } from "../tasks/cron/tasks.ts"
+import { minimalHeartbeat as heartbeat } from "../monitoring/monitors.ts"
 import { webhookInput } from "../notifications/support/channels.ts"
-import { type Ask, ask, type Member } from "./http.ts"
+import { type AskOptions, ask, type Member } from "./http.ts"
 import { testNow } from "./TestApp.ts"
 
 export const delayedTask = {
@@ -94,12 +94,12 @@ export const keyedOf = ({
 }: Pick<Member, "workspace" | "access_token">) => {
   const at = (kind: string) => `${workspace}/${kind}`
   return {
-    put: (kind: string, key: string, body: object, headers: Ask["headers"] = {}) =>
+    put: (kind: string, key: string, body: object, headers: AskOptions["headers"] = {}) =>
       ask("PUT", `${at(kind)}/by-key/${encodeURIComponent(key)}`, { token, body, headers }),
     create: (kind: string, body: object) => ask("POST", at(kind), { token, body }),
-    patch: (kind: string, id: string, body: object, headers: Ask["headers"] = {}) =>
+    patch: (kind: string, id: string, body: object, headers: AskOptions["headers"] = {}) =>
       ask("PATCH", `${at(kind)}/${id}`, { token, body, headers }),
-    remove: (kind: string, id: string, headers: Ask["headers"] = {}) =>
+    remove: (kind: string, id: string, headers: AskOptions["headers"] = {}) =>
       ask("DELETE", `${at(kind)}/${id}`, { token, headers }),
     get: (kind: string, id: string) => ask("GET", `${at(kind)}/${id}`, { token }),
     list: (kind: string, query = "") => ask("GET", `${at(kind)}${query}`, { token }),

@@ -10,7 +10,7 @@ import { initializeTemplate } from "../../src/store/embedded/initialize.ts"
 import { memoryStartParams } from "../../src/store/embedded/settings.ts"
 import { readDatabaseTemplate, writeTemplate } from "../../src/store/embedded/template.ts"
 import { embeddedLayer } from "../../src/store/Sql.ts"
-import { makeDays } from "./emptyDatabase.ts"
+import { createPartitions } from "./emptyDatabase.ts"
 
 /**
  * Returns the packed files of a migrated store, including its history's partitions. Creates them
@@ -26,9 +26,9 @@ export const migratedTemplate = async (): Promise<string> => {
   const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), "scheduling-migrated-"))
   try {
     const directory = path.join(dataDir, "postgres")
-    unpack(empty, directory)
+    unpackTemplate(empty, directory)
     await Effect.runPromise(
-      makeDays.pipe(
+      createPartitions.pipe(
         Effect.provide(embeddedLayer({ dataDir })),
         Effect.provideService(References.MinimumLogLevel, "Warn")
       )
@@ -46,7 +46,7 @@ export const migratedTemplate = async (): Promise<string> => {
   return file
 }
 
-export const unpack = (template: string, directory: string): void => {
+export const unpackTemplate = (template: string, directory: string): void => {
   fs.mkdirSync(directory, { mode: 0o700 })
   execFileSync("tar", ["-x", "-f", "-", "-C", directory], {
     input: readDatabaseTemplate(template),

@@ -4,21 +4,21 @@ import { connect, type Socket } from "node:net"
 import { ask } from "./http.ts"
 import { TestApp } from "./TestApp.ts"
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
   // oxlint-disable-next-line typescript/no-explicit-any -- the assertions check the body
   readonly body: any
 }
 
-export interface Exchange {
-  readonly answers: ReadonlyArray<RawAnswer>
+export interface RawExchange {
+  readonly answers: ReadonlyArray<RawResponse>
   /** True if the server closed the connection. */
   readonly isClosed: boolean
 }
 
-const parse = (text: string): Array<RawAnswer> => {
-  const answers: Array<RawAnswer> = []
+const parse = (text: string): Array<RawResponse> => {
+  const answers: Array<RawResponse> = []
   let rest = text
   while (rest !== "") {
     const end = rest.indexOf("\r\n\r\n")
@@ -42,7 +42,7 @@ const parse = (text: string): Array<RawAnswer> => {
   return answers
 }
 
-export interface Conversation {
+export interface SendBytesOptions {
   /** The number of responses to wait for if the server does not close the connection. */
   readonly answers?: number
   /** Called after the client has sent the bytes. */
@@ -52,8 +52,8 @@ export interface Conversation {
 const patienceMs = 20_000
 
 /** Sends bytes, and reads until there are enough responses or the server closes the connection. */
-export const talkTo = (url: string, bytes: string | Buffer, options: Conversation = {}) =>
-  Effect.callback<Exchange>((resume) => {
+export const sendBytesTo = (url: string, bytes: string | Buffer, options: SendBytesOptions = {}) =>
+  Effect.callback<RawExchange>((resume) => {
     const { hostname, port } = new URL(url)
     const socket = connect(Number(port), hostname)
     let text = ""
@@ -83,26 +83,26 @@ export const talkTo = (url: string, bytes: string | Buffer, options: Conversatio
     return Effect.sync(() => socket.destroy())
   })
 
-export const talk = (bytes: string | Buffer, options: Conversation = {}) =>
-  Effect.flatMap(TestApp, ({ url }) => talkTo(url, bytes, options))
+export const sendBytes = (bytes: string | Buffer, options: SendBytesOptions = {}) =>
+  Effect.flatMap(TestApp, ({ url }) => sendBytesTo(url, bytes, options))
 
 /**
  * Sends a request's head, runs `meanwhile`, and then sends the body. By then, access has been
  * decided, because later requests with the same credential have been answered.
  */
-export const talkLate = Effect.fnUntraced(function* <E, R>(
+export const sendBodyLate = Effect.fnUntraced(function* <E, R>(
   line: string,
   { body, token }: { readonly body: string; readonly token: string },
   meanwhile: Effect.Effect<unknown, E, R>
 ) {
-  const head = request(line, {
+  const head = requestText(line, {
     authorization: `Bearer ${token}`,
     "content-type": "application/json",
     "content-length": String(Buffer.byteLength(body))
   })
   const sent = yield* Deferred.make<Socket>()
   const afterwards = (socket: Socket) => Deferred.doneUnsafe(sent, Effect.succeed(socket))
-  const exchange = yield* Effect.forkChild(talk(head, { answers: 1, afterwards }))
+  const exchange = yield* Effect.forkChild(sendBytes(head, { answers: 1, afterwards }))
   const socket = yield* Deferred.await(sent)
   yield* Effect.repeat(ask("GET", "/v1/whoami", { token }), { times: 2 })
   yield* meanwhile
@@ -112,7 +112,11 @@ export const talkLate = Effect.fnUntraced(function* <E, R>(
 })
 
 /** Returns a request as text, including the headers that HTTP/1.1 requires. */
-export const request = (line: string, headers: Readonly<Record<string, string>> = {}, body = "") =>
+export const requestText = (
+  line: string,
+  headers: Readonly<Record<string, string>> = {},
+  body = ""
+) =>
   `${line} HTTP/1.1\r\nhost: localhost\r\n` +
   Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)

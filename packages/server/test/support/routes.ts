@@ -18,12 +18,12 @@ export const routes: ReadonlyArray<Route> = (() => {
   return found
 })()
 
-export const nobodysId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+export const unknownId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
 
-export const urlOf = (path: string, ids: Readonly<Record<string, string>> = {}): string =>
+export const urlWithIds = (path: string, ids: Readonly<Record<string, string>> = {}): string =>
   path.replaceAll(
     /:(\w+)/g,
-    (_, name: string) => ids[name] ?? (name === "name" ? "A_NAME" : nobodysId)
+    (_, name: string) => ids[name] ?? (name === "name" ? "A_NAME" : unknownId)
   )
 
 /** Returns the methods that a URL's endpoints have. Every GET endpoint also handles HEAD. */

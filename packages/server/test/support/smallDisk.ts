@@ -5,7 +5,8 @@ import * as path from "node:path"
 import { temporaryFolder } from "./ServerProcess.ts"
 
 /** Why this machine cannot mount a file system. Undefined if it can. */
-export const noSmallDisk = process.getuid?.() === 0 ? undefined : "only root may mount a tmpfs"
+export const smallDiskSkipReason =
+  process.getuid?.() === 0 ? undefined : "only root may mount a tmpfs"
 
 /**
  * Creates a folder on a small in-memory disk, which tests can fill and free. The disk is unmounted

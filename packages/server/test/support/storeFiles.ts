@@ -2,7 +2,7 @@ import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
 import type { TestProject } from "vitest/node"
-import { migratedTemplate, unpack } from "./migratedStore.ts"
+import { migratedTemplate, unpackTemplate } from "./migratedStore.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -18,7 +18,7 @@ export default async function setup(project: TestProject): Promise<() => void> {
   const template = await migratedTemplate()
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "scheduling-store-"))
   const files = path.join(folder, "postgres")
-  unpack(template, files)
+  unpackTemplate(template, files)
   project.provide("migratedStore", template)
   project.provide("storeFiles", files)
   return () => fs.rmSync(folder, { recursive: true })

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { ask, outcome, signUp } from "../support/http.ts"
-import { nobodysId } from "../support/routes.ts"
+import { ask, statusAndError, signUp } from "../support/http.ts"
+import { unknownId } from "../support/routes.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { insertRuns, runAt } from "./executions/history.ts"
 import { setUpCron, runsOf } from "./cron/tasks.ts"
@@ -186,9 +186,9 @@ layer(testAppLayer({ retentionDays: 3_650 }))("a backfill of a cron task", (it) 
         { from: "2001-01-01T00:00:00Z", to: "2001-01-02T00:00:00Z" },
         { from: day.from, to: "2025-06-09T00:00:00Z" }
       ]) {
-        assert.strictEqual(outcome(yield* backfill(period)), "422 validation_failed")
+        assert.strictEqual(statusAndError(yield* backfill(period)), "422 validation_failed")
       }
-      assert.strictEqual(outcome(yield* backfill(day, {}, nobodysId)), "404 not_found")
+      assert.strictEqual(statusAndError(yield* backfill(day, {}, unknownId)), "404 not_found")
       const stranger = yield* signUp()
       const path = `${member.workspace}/cron/${task.id}/backfill`
       const theirs = yield* ask("POST", path, { token: stranger.access_token, body: day })

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { setUpChains } from "./chains/chains.ts"
-import { setUpCron, minimal as cronTask, runsOf } from "./cron/tasks.ts"
-import { outcome } from "../support/http.ts"
+import { setUpCron, minimalCron as cronTask, runsOf } from "./cron/tasks.ts"
+import { statusAndError } from "../support/http.ts"
 import { delayedTask, keyedOf } from "../support/keyed.ts"
 import { leap } from "../support/leap.ts"
 import { testAppLayer } from "../support/TestApp.ts"
@@ -19,10 +19,10 @@ layer(testAppLayer())("a task with a key", (it) => {
       const { tasks } = yield* start
       for (const key of ["-a", "a/b", "a b", "ü", "a".repeat(201), "..", "a%2Fb"]) {
         const refused = yield* tasks.create("cron", { ...cronTask, key })
-        assert.strictEqual(outcome(refused), "422 validation_failed", key)
+        assert.strictEqual(statusAndError(refused), "422 validation_failed", key)
         if (key === "..") continue
         const put = yield* tasks.put("cron", key, cronTask)
-        assert.strictEqual(outcome(put), "422 validation_failed", key)
+        assert.strictEqual(statusAndError(put), "422 validation_failed", key)
         assert.deepStrictEqual(put.body.detail.issues[0].path, ["key"])
       }
       const put = yield* tasks.put("cron", "a", { ...cronTask, key: "b" })

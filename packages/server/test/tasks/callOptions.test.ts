@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { setUpChains } from "./chains/chains.ts"
 import { setUpCron } from "./cron/tasks.ts"
-import { ask, outcome } from "../support/http.ts"
+import { ask, statusAndError } from "../support/http.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
 
 type Body = Awaited<ReturnType<typeof JSON.parse>>
@@ -95,7 +95,7 @@ layer(testAppLayer())("the options of a call", (it) => {
         const tasks = yield* start
         const both = (retry_count: number) => withCall({ retry_count, retry: { count: 3 } })
         const refused = yield* tasks.create(kind, both(2))
-        assert.strictEqual(outcome(refused), "422 validation_failed")
+        assert.strictEqual(statusAndError(refused), "422 validation_failed")
         assert.deepStrictEqual(refused.body.detail.issues, [
           {
             path: [...path, "retry", "count"],

@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, outcome } from "../support/http.ts"
+import { ask, statusAndError } from "../support/http.ts"
 import { keyedOf } from "../support/keyed.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { setUpCron, minimal } from "./cron/tasks.ts"
+import { setUpCron, minimalCron } from "./cron/tasks.ts"
 
 const start = Effect.map(setUpCron, ({ key, member }) => ({
   member,
@@ -20,10 +20,14 @@ layer(testAppLayer())("a task", (it) => {
       })
       const { body: other } = yield* tasks.create("queues", { name: "Other", max_concurrency: 1 })
       const named = { queue_id: queue.id, queue_key: "imports" }
-      const { body: task } = yield* tasks.create("cron", { ...minimal, queue_key: "imports" })
+      const { body: task } = yield* tasks.create("cron", { ...minimalCron, queue_key: "imports" })
       assert.deepInclude(task, named)
       assert.deepInclude((yield* tasks.list("cron")).body.data[0], named)
-      yield* tasks.create("delayed", { url: minimal.url, delay_seconds: 60, queue_key: "imports" })
+      yield* tasks.create("delayed", {
+        url: minimalCron.url,
+        delay_seconds: 60,
+        queue_key: "imports"
+      })
       assert.deepInclude((yield* tasks.list("delayed")).body.data[0], named)
 
       const moved = yield* tasks.patch("cron", task.id, { queue_id: other.id })
@@ -35,7 +39,7 @@ layer(testAppLayer())("a task", (it) => {
 
       for (const wrong of [{ queue_key: "other" }, { queue_id: other.id, queue_key: "imports" }]) {
         const refused = yield* tasks.patch("cron", task.id, wrong)
-        assert.strictEqual(outcome(refused), "422 validation_failed")
+        assert.strictEqual(statusAndError(refused), "422 validation_failed")
         assert.deepStrictEqual(refused.body.detail.issues[0].path, ["queue_key"])
       }
     })
@@ -53,14 +57,14 @@ layer(testAppLayer())("a task", (it) => {
         [0, "0"],
         [null, null]
       ]) {
-        const { body: task } = yield* tasks.create("cron", { ...minimal, body: given })
+        const { body: task } = yield* tasks.create("cron", { ...minimalCron, body: given })
         assert.strictEqual(task.body, kept)
       }
       const large = yield* tasks.create("cron", {
-        ...minimal,
+        ...minimalCron,
         body: { text: "x".repeat(256 * 1024) }
       })
-      assert.strictEqual(outcome(large), "422 validation_failed")
+      assert.strictEqual(statusAndError(large), "422 validation_failed")
     })
   )
 
@@ -68,18 +72,18 @@ layer(testAppLayer())("a task", (it) => {
     Effect.gen(function* () {
       const { tasks } = yield* start
       for (const method of ["GET", "HEAD"]) {
-        const refused = yield* tasks.create("cron", { ...minimal, method, body: "text" })
-        assert.strictEqual(outcome(refused), "422 validation_failed")
+        const refused = yield* tasks.create("cron", { ...minimalCron, method, body: "text" })
+        assert.strictEqual(statusAndError(refused), "422 validation_failed")
         assert.deepStrictEqual(refused.body.detail.issues[0].path, ["body"])
       }
-      const { body: task } = yield* tasks.create("cron", { ...minimal, body: "text" })
+      const { body: task } = yield* tasks.create("cron", { ...minimalCron, body: "text" })
       const late = yield* tasks.patch("cron", task.id, { method: "GET" })
-      assert.strictEqual(outcome(late), "422 validation_failed")
+      assert.strictEqual(statusAndError(late), "422 validation_failed")
       const both = yield* tasks.patch("cron", task.id, { method: "GET", body: null })
       assert.deepInclude(both.body, { method: "GET", body: null })
-      const step = { name: "a", url: minimal.url, method: "GET", body: "text" }
+      const step = { name: "a", url: minimalCron.url, method: "GET", body: "text" }
       const chain = yield* tasks.create("chains", { name: "Chain", steps: [step] })
-      assert.strictEqual(outcome(chain), "422 validation_failed")
+      assert.strictEqual(statusAndError(chain), "422 validation_failed")
     })
   )
 
@@ -87,7 +91,7 @@ layer(testAppLayer())("a task", (it) => {
     Effect.gen(function* () {
       const { tasks } = yield* start
       const { body: task } = yield* tasks.create("cron", {
-        ...minimal,
+        ...minimalCron,
         headers: { "X-One": "1", "x-two": "2" },
         retry: { count: 3, first_seconds: 10, max_seconds: 60 }
       })
@@ -100,7 +104,7 @@ layer(testAppLayer())("a task", (it) => {
       assert.deepInclude(changed.body, { retry, retry_count: 3 })
       const many = Object.fromEntries(Array.from({ length: 49 }, (_, n) => [`x-more-${n}`, "1"]))
       const refused = yield* tasks.patch("cron", task.id, { headers: many })
-      assert.strictEqual(outcome(refused), "422 validation_failed")
+      assert.strictEqual(statusAndError(refused), "422 validation_failed")
     })
   )
 
@@ -110,7 +114,7 @@ layer(testAppLayer())("a task", (it) => {
       Effect.gen(function* () {
         const { member, tasks } = yield* start
         const define = (key: string, name: string, fields: object = {}) =>
-          tasks.put("cron", key, { ...minimal, name, ...fields })
+          tasks.put("cron", key, { ...minimalCron, name, ...fields })
         yield* define("eu:b", "beta", { tags: ["night"], schedule: "0 5 * * *" })
         yield* define("eu:a", "Alpha", { schedule: "0 4 * * *" })
         yield* define("us:c", "gamma", { tags: ["night"], paused: true })
@@ -158,7 +162,7 @@ layer(testAppLayer())("a task", (it) => {
           `sort=next_run_at&cursor=${byName.next_cursor}`
         ]) {
           assert.strictEqual(
-            outcome(yield* tasks.list("cron", `?${query}`)),
+            statusAndError(yield* tasks.list("cron", `?${query}`)),
             "422 validation_failed"
           )
         }

@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { setUpChains, minimal as chain } from "./chains/chains.ts"
-import { setUpCron, cronOf, insertRun, minimal as cron, runsOf } from "./cron/tasks.ts"
-import { ask, outcome } from "../support/http.ts"
+import { setUpChains, minimalChain as chain } from "./chains/chains.ts"
+import { setUpCron, cronOf, insertRun, minimalCron as cron, runsOf } from "./cron/tasks.ts"
+import { ask, statusAndError } from "../support/http.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
 
 /** The tasks fire at 03:00, and today is 1 June 2026. */
@@ -127,12 +127,12 @@ layer(testAppLayer())("the options of a schedule", (it) => {
       ]
       for (const [fields, path] of wrong) {
         const answer = yield* tasks.create(kind, { ...definition, ...fields })
-        assert.strictEqual(outcome(answer), "422 validation_failed", JSON.stringify(fields))
+        assert.strictEqual(statusAndError(answer), "422 validation_failed", JSON.stringify(fields))
         assert.deepStrictEqual(answer.body.detail.issues[0].path, path)
       }
       const { body: task } = yield* tasks.create(kind, { ...definition, ...options })
       const backwards = yield* tasks.change(kind, task.id, { starts_at: "2026-07-01T00:00:00Z" })
-      assert.strictEqual(outcome(backwards), "422 validation_failed")
+      assert.strictEqual(statusAndError(backwards), "422 validation_failed")
       assert.deepStrictEqual((yield* tasks.get(kind, task.id)).body, task)
     })
   )
@@ -238,7 +238,7 @@ layer(testAppLayer())("the options of a schedule", (it) => {
         ["starts_at", "soon"]
       ] as const) {
         const refused = yield* tasks.cron.preview({ ...query, [field]: value })
-        assert.strictEqual(outcome(refused), "422 validation_failed")
+        assert.strictEqual(statusAndError(refused), "422 validation_failed")
         assert.deepStrictEqual(refused.body.detail.issues[0].path, [field])
       }
     })

@@ -2,13 +2,13 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { decideFire } from "../../src/engine/firing/decideFire.ts"
-import { setUpChains, minimal as chain } from "./chains/chains.ts"
-import { setUpCron, cronOf, minimal } from "./cron/tasks.ts"
-import { ask, createKey, outcome } from "../support/http.ts"
+import { setUpChains, minimalChain as chain } from "./chains/chains.ts"
+import { setUpCron, cronOf, minimalCron } from "./cron/tasks.ts"
+import { ask, createKey, statusAndError } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { nextSlot } from "@scheduling/schedules/slots"
 
-const call = Struct.omit(minimal, ["schedule"])
+const call = Struct.omit(minimalCron, ["schedule"])
 const kinds = [
   { kind: "cron", definition: call },
   { kind: "chains", definition: chain }
@@ -123,13 +123,13 @@ layer(testAppLayer())("an interval of a task", (it) => {
           'once', 'first', now(), now()
         FROM generate_series(1, 99)`
       assert.strictEqual(
-        outcome(yield* post("cron", "", { ...call, every: "5s" })),
+        statusAndError(yield* post("cron", "", { ...call, every: "5s" })),
         "402 quota_exceeded"
       )
       const slower = yield* post("cron", "", { ...call, every: "60s" })
       assert.strictEqual(slower.status, 201)
       assert.strictEqual(
-        outcome(yield* cron.update(slower.body.id, { every: "59s" })),
+        statusAndError(yield* cron.update(slower.body.id, { every: "59s" })),
         "402 quota_exceeded"
       )
     })
@@ -147,8 +147,8 @@ layer(testAppLayer())("an interval of a task", (it) => {
         preview.body.data.map(({ at }: { readonly at: string }) => at),
         ["2026-06-01T12:10:00.000Z", "2026-06-01T13:40:00.000Z"]
       )
-      assert.strictEqual(outcome(yield* cron.preview({})), "422 validation_failed")
-      assert.strictEqual(outcome(yield* cron.preview({ anchor })), "422 validation_failed")
+      assert.strictEqual(statusAndError(yield* cron.preview({})), "422 validation_failed")
+      assert.strictEqual(statusAndError(yield* cron.preview({ anchor })), "422 validation_failed")
 
       yield* post("cron", "", { ...call, key: "often", every: "90m", anchor })
       const exported = yield* ask("GET", `${member.workspace}/export`, { token })

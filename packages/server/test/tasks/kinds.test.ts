@@ -1,13 +1,20 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { type Answer, ask, outcome, signUp, times, together } from "../support/http.ts"
+import {
+  type Answer,
+  ask,
+  statusAndError,
+  signUp,
+  times,
+  runConcurrently
+} from "../support/http.ts"
 import { leap } from "../support/leap.ts"
-import { nobodysId } from "../support/routes.ts"
+import { unknownId } from "../support/routes.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { type chainsOf, minimal as chain } from "./chains/chains.ts"
-import { setUpCron, minimal as cronTask, runsOf } from "./cron/tasks.ts"
-import { minimal as delayedTask } from "./delayed/tasks.ts"
+import { type chainsOf, minimalChain as chain } from "./chains/chains.ts"
+import { setUpCron, minimalCron as cronTask, runsOf } from "./cron/tasks.ts"
+import { minimalDelayed as delayedTask } from "./delayed/tasks.ts"
 
 type Owner = Parameters<typeof chainsOf>[0]
 
@@ -109,7 +116,7 @@ layer(testAppLayer())("tasks of every kind", (it) => {
         ["sort", "color"]
       ] as const) {
         const answer = yield* tasks.list({ [field]: value })
-        assert.strictEqual(outcome(answer), "422 validation_failed", field)
+        assert.strictEqual(statusAndError(answer), "422 validation_failed", field)
         assert.deepStrictEqual(
           answer.body.detail.issues.map(({ path }: { path: unknown }) => path),
           [field === "status" ? [field, 0] : [field]]
@@ -122,7 +129,7 @@ layer(testAppLayer())("tasks of every kind", (it) => {
     Effect.gen(function* () {
       const { tasks } = yield* setUp(kind)
       const headers = { "idempotency-key": "deploy-1" }
-      const answers = yield* together(times(5, () => tasks.create({}, headers)))
+      const answers = yield* runConcurrently(times(5, () => tasks.create({}, headers)))
       const [first] = answers
       for (const answer of answers) {
         assert.strictEqual(answer.status, 201)
@@ -130,16 +137,19 @@ layer(testAppLayer())("tasks of every kind", (it) => {
       }
       assert.deepStrictEqual((yield* tasks.list()).body.data, [first?.body])
       const different = yield* tasks.create({ name: "Different" }, headers)
-      assert.strictEqual(outcome(different), "422 idempotency_mismatch")
+      assert.strictEqual(statusAndError(different), "422 idempotency_mismatch")
       const invalid = yield* tasks.create({}, { "idempotency-key": "with a space" })
-      assert.strictEqual(outcome(invalid), "422 validation_failed")
+      assert.strictEqual(statusAndError(invalid), "422 validation_failed")
 
       const { body: task } = yield* tasks.create()
-      const runs = yield* together(times(3, () => tasks.act(task.id, "run", headers)))
+      const runs = yield* runConcurrently(times(3, () => tasks.act(task.id, "run", headers)))
       assert.deepStrictEqual(new Set(runs.map(({ status }) => status)), new Set([202]))
       assert.strictEqual(new Set(runs.map(({ body }) => body.id)).size, 1)
       assert.strictEqual((yield* runsOf(task.id)).length, 1)
-      assert.strictEqual(outcome(yield* tasks.act(nobodysId, "run", headers)), "404 not_found")
+      assert.strictEqual(
+        statusAndError(yield* tasks.act(unknownId, "run", headers)),
+        "404 not_found"
+      )
 
       yield* leap("25 hours")
       const nextDay = yield* tasks.create({}, headers)
@@ -155,7 +165,7 @@ layer(testAppLayer())("tasks of every kind", (it) => {
       const { member, tasks: our } = yield* setUp(kind)
       const another = kinds.find((other) => other !== kind) ?? kind
       const { body: ofAnotherKind } = yield* tasksOf(another, member).create()
-      for (const id of [task.id, ofAnotherKind.id, nobodysId, "not-an-id"]) {
+      for (const id of [task.id, ofAnotherKind.id, unknownId, "not-an-id"]) {
         const answers = [
           yield* our.get(id),
           yield* our.update(id, { name: "Mine" }),
@@ -165,7 +175,7 @@ layer(testAppLayer())("tasks of every kind", (it) => {
         if (kind.pauses) answers.push(yield* our.act(id, "pause"), yield* our.act(id, "resume"))
         if (kind.runs !== undefined) answers.push(yield* our.read(id, kind.runs))
         for (const answer of answers) {
-          assert.strictEqual(outcome(answer), "404 not_found", id)
+          assert.strictEqual(statusAndError(answer), "404 not_found", id)
           assert.strictEqual(answer.body.detail.resource, kind.resource)
         }
       }

@@ -3,9 +3,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { follow } from "../live/streams.ts"
-import { type Answer, ask, outcome, signUp } from "../support/http.ts"
+import { type Answer, ask, statusAndError, signUp } from "../support/http.ts"
 import { keyedOf } from "../support/keyed.ts"
-import { routes, urlOf } from "../support/routes.ts"
+import { routes, urlWithIds } from "../support/routes.ts"
 import { runningNodeLayer } from "../support/TestApp.ts"
 
 const canary = "canary-5f0c"
@@ -144,7 +144,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
             .flatMap(({ path }) =>
               [cron, delayed].flatMap(({ body }) =>
                 [cronRun.body.id, ...stepRuns].map((execution_id) =>
-                  urlOf(path, { ...ids, task_id: body.id, execution_id }).replace(/\/$/, "")
+                  urlWithIds(path, { ...ids, task_id: body.id, execution_id }).replace(/\/$/, "")
                 )
               )
             )
@@ -264,7 +264,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
             authorization: headers.Authorization
           })
           const unknown = yield* patch(kind, task.id, { headers: { cookie: mask } })
-          assert.strictEqual(outcome(unknown), "422 validation_failed")
+          assert.strictEqual(statusAndError(unknown), "422 validation_failed")
           assert.deepStrictEqual(issuesOf(unknown), [
             nothingStored(["headers", "cookie"], "headers.cookie")
           ])
@@ -281,7 +281,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
             ? nothingStored(["steps", 0, "headers", "x-api-key"], "steps[0].headers.x-api-key")
             : nothingStored(["headers", "x-api-key"], "headers.x-api-key")
         for (const answer of [yield* create(one.kind, masked), yield* put(one.kind, "a", masked)]) {
-          assert.strictEqual(outcome(answer), "422 validation_failed")
+          assert.strictEqual(statusAndError(answer), "422 validation_failed")
           assert.deepStrictEqual(issuesOf(answer), [issue])
         }
         const batch = yield* send("POST", `/${one.kind}/batch`, {
@@ -294,10 +294,10 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
         assert.deepStrictEqual(batch.body.items[0].error.detail.issues, [issue])
         // An update to a record that no longer exists is stale, regardless of its headers.
         const stale = yield* put(one.kind, "a", { ...masked, version: 1 })
-        assert.strictEqual(outcome(stale), "412 stale")
+        assert.strictEqual(statusAndError(stale), "412 stale")
         // Only credentials are masked.
         const plain = one.define({ ...call, headers: { "x-plain": mask } })
-        assert.strictEqual(outcome(yield* create(one.kind, plain)), "422 validation_failed")
+        assert.strictEqual(statusAndError(yield* create(one.kind, plain)), "422 validation_failed")
       })
     )
 
@@ -323,7 +323,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
         ])
         // The stored value refers to a step that would now come later.
         const turned = yield* patch("chains", chain.id, { steps: [second, first] })
-        assert.strictEqual(outcome(turned), "422 validation_failed")
+        assert.strictEqual(statusAndError(turned), "422 validation_failed")
         assert.deepInclude(turned.body.detail.issues[0], {
           path: ["steps", 0, "headers", "x-token"],
           code: "invalid"
@@ -373,7 +373,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
           kinds[0].define({ ...call, headers: { "x-token": half } })
         )
         const cron = yield* patch("cron", task.id, { headers: { "x-token": mask, "x-b": half } })
-        assert.strictEqual(outcome(cron), "422 validation_failed")
+        assert.strictEqual(statusAndError(cron), "422 validation_failed")
         const step = { name: "a", url: call.url }
         const { body: chain } = yield* create("chains", {
           name: "a",
@@ -409,7 +409,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
         for (const authorization of [mask, `${mask}6789`]) {
           const masked = { ...channel, config: { url: call.url, authorization } }
           for (const refused of [yield* create(kind, masked), yield* put(kind, "new", masked)]) {
-            assert.strictEqual(outcome(refused), "422 validation_failed")
+            assert.strictEqual(statusAndError(refused), "422 validation_failed")
             assert.deepStrictEqual(issuesOf(refused), [
               {
                 path: ["config", "authorization"],

@@ -7,12 +7,12 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { StatsRollUpRepo } from "../../src/tasks/executions/StatsRollUpRepo.ts"
 import { firstIdAt, makeRunId } from "../../src/engine/RunId.ts"
-import { ask, outcome } from "../support/http.ts"
+import { ask, statusAndError } from "../support/http.ts"
 import { leap } from "../support/leap.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
 import { chainsOf } from "./chains/chains.ts"
 import { setUpCron } from "./cron/tasks.ts"
-import { insertRuns, runAt, type SomeRun } from "./executions/history.ts"
+import { insertRuns, runAt, type RunOrExecution } from "./executions/history.ts"
 
 const day = 86_400_000
 const retentionDays = 7
@@ -67,7 +67,7 @@ const cronRun = ({ member, task }: Fixture, at: number) => {
  */
 const chainRun = ({ chain, member }: Fixture, at: number) => {
   const ids = Array.from({ length: 1 + random(3) }, (_, index) => makeRunId(at + index, at))
-  const runs = ids.map((id, index): SomeRun => {
+  const runs = ids.map((id, index): RunOrExecution => {
     const from = at + index * 2_000
     return runAt(from, {
       id,
@@ -219,7 +219,7 @@ layer(testAppLayer())("the success rate of a task", (it) => {
       const made = yield* fixture
       const at = testNow - 600_000
       const first = makeRunId(at, at)
-      const step = (index: number, fields: Partial<SomeRun>): SomeRun =>
+      const step = (index: number, fields: Partial<RunOrExecution>): RunOrExecution =>
         runAt(at + index * 60_000, {
           id: index === 0 ? first : makeRunId(at + index, at),
           workspace_id: made.member.workspace_id,
@@ -266,8 +266,11 @@ layer(testAppLayer())("the success rate of a task", (it) => {
       assert.deepInclude(body, { period: "24h", succeeded: 0, success_rate: null })
       const stranger = yield* fixture
       const unknown = yield* made.get(`cron/${stranger.task}/series`)
-      assert.strictEqual(outcome(unknown), "404 not_found")
-      assert.strictEqual(outcome(yield* made.get(`chains/${made.task}/uptime`)), "404 not_found")
+      assert.strictEqual(statusAndError(unknown), "404 not_found")
+      assert.strictEqual(
+        statusAndError(yield* made.get(`chains/${made.task}/uptime`)),
+        "404 not_found"
+      )
       assert.strictEqual((yield* made.get(`cron/${made.task}/uptime?period=1h`)).status, 422)
     })
   )

@@ -7,7 +7,7 @@ import { connect, createServer, type Socket } from "node:net"
 import * as path from "node:path"
 import { text } from "node:stream/consumers"
 import {
-  call,
+  sendJson,
   eventually,
   listening,
   newUser,
@@ -20,7 +20,9 @@ import { freshDatabaseUrl, testDatabaseUrl } from "../support/TestDatabase.ts"
 const main = path.resolve(import.meta.dirname, "../../../agent/src/main.ts")
 
 /** Starts a server with its own database, and creates an account. */
-export const beginWith = Effect.fnUntraced(function* (env: Readonly<Record<string, string>> = {}) {
+export const startFixture = Effect.fnUntraced(function* (
+  env: Readonly<Record<string, string>> = {}
+) {
   const folder = yield* temporaryFolder("agents")
   if (testDatabaseUrl === undefined) {
     fs.cpSync(inject("storeFiles"), path.join(folder, "postgres"), { recursive: true })
@@ -35,13 +37,13 @@ export const beginWith = Effect.fnUntraced(function* (env: Readonly<Record<strin
   const server = yield* startServer({ DATA_DIR: folder, ...store, ...env })
   const user = yield* newUser(server)
   const ask = (method: string, at: string, body?: object) =>
-    call(server, method, user.workspace + at, { token: user.token, body })
+    sendJson(server, method, user.workspace + at, { token: user.token, body })
   return { folder, server, user, ask, databaseUrl: store["DATABASE_URL"] }
 })
 
-export type Fixture = Effect.Success<ReturnType<typeof beginWith>>
+export type Fixture = Effect.Success<ReturnType<typeof startFixture>>
 
-export const worker = ({ ask }: Fixture) =>
+export const createWorker = ({ ask }: Fixture) =>
   Effect.promise(async () => {
     const { body } = await ask("POST", "/workers", { name: "Office", labels: ["office"] })
     return { id: String(body.id), token: String(body.token) }
@@ -104,7 +106,7 @@ export const startAgent = Effect.fnUntraced(function* (
   }
 })
 
-export const cronTask = ({ ask }: Fixture, url: string, options: object = {}) =>
+export const createCronTask = ({ ask }: Fixture, url: string, options: object = {}) =>
   Effect.promise(async () => {
     const task = { name: "job", url, schedule: "0 0 1 1 *", run_on: { labels: ["office"] } }
     const { body } = await ask("POST", "/cron", { ...task, overlap: "allow", ...options })
@@ -114,7 +116,7 @@ export const cronTask = ({ ask }: Fixture, url: string, options: object = {}) =>
 export const runTask = ({ ask }: Fixture, id: string) =>
   Effect.promise(async () => String((await ask("POST", `/cron/${id}/run`)).body.id))
 
-export const ended = ({ ask }: Fixture, runId: string) =>
+export const waitForEnd = ({ ask }: Fixture, runId: string) =>
   eventually("the end of a run", async () => {
     const { body } = await ask("GET", `/executions/${runId}?wait_seconds=30`)
     return body.finished_at === null ? undefined : body
@@ -124,7 +126,9 @@ export const ended = ({ ask }: Fixture, runId: string) =>
  * Starts a proxy to the server that can be cut like a cable: connections stay open, but no data
  * passes until the cable is restored.
  */
-export const cable = Effect.fnUntraced(function* ({ port }: Pick<ServerProcess, "port">) {
+export const startCuttableProxy = Effect.fnUntraced(function* ({
+  port
+}: Pick<ServerProcess, "port">) {
   let isCut = false
   const ends = new Set<Socket>()
   const through = yield* Effect.acquireRelease(

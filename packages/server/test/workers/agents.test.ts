@@ -6,15 +6,15 @@ import * as http from "node:http"
 import * as path from "node:path"
 import { eventually, listening } from "../support/ServerProcess.ts"
 import {
-  beginWith,
-  cable,
-  cronTask,
-  ended,
+  startFixture,
+  startCuttableProxy,
+  createCronTask,
+  waitForEnd,
   runTask,
   type Fixture,
   startAgent,
   statusOf,
-  worker
+  createWorker
 } from "./agentProcess.ts"
 
 /** Starts a server that records its calls and responds `afterMs` after `mayAnswer`. */
@@ -62,20 +62,20 @@ describe("agents", () => {
     "lose and repeat no recorded run when they are killed, frozen, disconnected and resumed under load",
     () =>
       Effect.gen(function* () {
-        const fixture = yield* beginWith()
+        const fixture = yield* startFixture()
         const { promise: failed, resolve: fail } = Promise.withResolvers<void>()
         const { calls, url } = yield* target(400, failed)
         const [killed, frozen, cutOff, kept] = [
-          yield* worker(fixture),
-          yield* worker(fixture),
-          yield* worker(fixture),
-          yield* worker(fixture)
+          yield* createWorker(fixture),
+          yield* createWorker(fixture),
+          yield* createWorker(fixture),
+          yield* createWorker(fixture)
         ]
-        const way = yield* cable(fixture.server)
+        const way = yield* startCuttableProxy(fixture.server)
         const first = yield* startAgent(fixture, killed.token)
         const second = yield* startAgent(fixture, frozen.token)
         const third = yield* startAgent({ ...fixture, server: way }, cutOff.token)
-        const task = yield* cronTask(fixture, url, { timeout_seconds: 300 })
+        const task = yield* createCronTask(fixture, url, { timeout_seconds: 300 })
         const runs = yield* Effect.all(
           Array.from({ length: 60 }, () => runTask(fixture, task)),
           { concurrency: 10 }
@@ -91,7 +91,7 @@ describe("agents", () => {
         const goneAtMs = Date.now()
         yield* startAgent(fixture, kept.token)
         const results = yield* Effect.all(
-          runs.map((run) => ended(fixture, run)),
+          runs.map((run) => waitForEnd(fixture, run)),
           { concurrency: 10 }
         )
         second.kill("SIGCONT")
@@ -127,13 +127,13 @@ describe("agents", () => {
     "return runs claimed ahead that wait behind a hanging call",
     () =>
       Effect.gen(function* () {
-        const fixture = yield* beginWith()
-        const { token } = yield* worker(fixture)
-        const other = yield* worker(fixture)
+        const fixture = yield* startFixture()
+        const { token } = yield* createWorker(fixture)
+        const other = yield* createWorker(fixture)
         const quick = yield* target(0)
         const hanging = yield* target(600_000)
         const runsOf = Effect.fnUntraced(function* (url: string, count: number) {
-          const task = yield* cronTask(fixture, url, { timeout_seconds: 300 })
+          const task = yield* createCronTask(fixture, url, { timeout_seconds: 300 })
           const runs: Array<string> = []
           for (let n = 0; n < count; n++) runs.push(yield* runTask(fixture, task))
           return runs
@@ -145,7 +145,7 @@ describe("agents", () => {
         yield* eventually("the call that hangs", async () => hanging.calls.length > 0)
         yield* startAgent(fixture, other.token)
         for (const run of [...before, ...after]) {
-          const { attempts } = yield* ended(fixture, run)
+          const { attempts } = yield* waitForEnd(fixture, run)
           assert.lengthOf(attempts, 1)
         }
         assert.lengthOf(quick.calls, 50)
@@ -158,12 +158,12 @@ describe("agents", () => {
     "cut off cancelled calls, reject private addresses, finish their calls on SIGTERM, and exit when replaced or rejected",
     () =>
       Effect.gen(function* () {
-        const fixture = yield* beginWith()
-        const { id, token } = yield* worker(fixture)
+        const fixture = yield* startFixture()
+        const { id, token } = yield* createWorker(fixture)
         const hanging = yield* target(600_000)
         const careful = yield* startAgent(fixture, token, [])
-        const toHanging = yield* cronTask(fixture, hanging.url)
-        const refused = yield* ended(fixture, yield* runTask(fixture, toHanging))
+        const toHanging = yield* createCronTask(fixture, hanging.url)
+        const refused = yield* waitForEnd(fixture, yield* runTask(fixture, toHanging))
         assert.strictEqual(refused.error.message, "address 127.0.0.1 is loopback and not allowed")
         assert.lengthOf(hanging.calls, 0)
 
@@ -175,14 +175,14 @@ describe("agents", () => {
         yield* eventually("a call", async () => hanging.calls.length === 1)
         yield* Effect.promise(() => fixture.ask("POST", `/executions/${run}/cancel`))
         yield* eventually("the end of the call", async () => !hanging.calls[0]?.open, 2_000)
-        assert.strictEqual((yield* ended(fixture, run)).status, "cancelled")
+        assert.strictEqual((yield* waitForEnd(fixture, run)).status, "cancelled")
 
         const slow = yield* target(1_500)
-        const last = yield* runTask(fixture, yield* cronTask(fixture, slow.url))
+        const last = yield* runTask(fixture, yield* createCronTask(fixture, slow.url))
         yield* eventually("a call", async () => slow.calls.length === 1)
         agent.kill("SIGTERM")
         assert.strictEqual(yield* agent.exited, 0)
-        const done = yield* ended(fixture, last)
+        const done = yield* waitForEnd(fixture, last)
         assert.deepStrictEqual([done.status, done.attempts_count], ["succeeded", 1])
 
         const next = yield* startAgent(fixture, token)
@@ -197,8 +197,8 @@ describe("agents", () => {
     "show in their status since when the service is unreachable",
     () =>
       Effect.gen(function* () {
-        const fixture = yield* beginWith()
-        const { token } = yield* worker(fixture)
+        const fixture = yield* startFixture()
+        const { token } = yield* createWorker(fixture)
         const agent = yield* startAgent(fixture, token)
         const online = yield* statusOf(fixture, token)
         assert.deepInclude(online, { code: 0 })
@@ -219,9 +219,9 @@ describe("agents", () => {
     "classify a response by the success rules of its task",
     () =>
       Effect.gen(function* () {
-        const fixture = yield* beginWith()
+        const fixture = yield* startFixture()
         const { url } = yield* target(0)
-        yield* startAgent(fixture, (yield* worker(fixture)).token)
+        yield* startAgent(fixture, (yield* createWorker(fixture)).token)
         for (const [rule, status, error] of [
           [{ body_contains: "OK" }, "succeeded", null],
           [
@@ -235,8 +235,8 @@ describe("agents", () => {
             { code: "response_rule", message: 'the response contains "OK"' }
           ]
         ] as const) {
-          const run = yield* runTask(fixture, yield* cronTask(fixture, url, rule))
-          assert.deepInclude(yield* ended(fixture, run), { status, status_code: 200, error })
+          const run = yield* runTask(fixture, yield* createCronTask(fixture, url, rule))
+          assert.deepInclude(yield* waitForEnd(fixture, run), { status, status_code: 200, error })
         }
       }),
     120_000
@@ -246,8 +246,8 @@ describe("agents", () => {
     "count separately or together in monitors with their labels, while they are online",
     () =>
       Effect.gen(function* () {
-        const fixture = yield* beginWith()
-        const [one, other] = [yield* worker(fixture), yield* worker(fixture)]
+        const fixture = yield* startFixture()
+        const [one, other] = [yield* createWorker(fixture), yield* createWorker(fixture)]
         const mark = `watched-${crypto.randomUUID()}`
         yield* startAgent(fixture, one.token, ["--watch-command", mark])
         const second = yield* startAgent(fixture, other.token, ["--watch-command", mark])
@@ -286,8 +286,8 @@ describe("agents", () => {
     "report that a process was killed and that it runs again",
     () =>
       Effect.gen(function* () {
-        const fixture = yield* beginWith()
-        const { id, token } = yield* worker(fixture)
+        const fixture = yield* startFixture()
+        const { id, token } = yield* createWorker(fixture)
         const mark = `watched-${crypto.randomUUID()}`
         yield* startAgent(fixture, token, ["--watch-command", mark])
         const first = yield* startMarked(mark)
@@ -313,8 +313,8 @@ describe("agents", () => {
     "search command lines only for texts that they allow",
     () =>
       Effect.gen(function* () {
-        const fixture = yield* beginWith()
-        const [one, other] = [yield* worker(fixture), yield* worker(fixture)]
+        const fixture = yield* startFixture()
+        const [one, other] = [yield* createWorker(fixture), yield* createWorker(fixture)]
         const mark = `watched-${crypto.randomUUID()}`
         yield* startMarked(mark)
         yield* startAgent(fixture, one.token, ["--watch-command", mark])
@@ -343,8 +343,8 @@ describe("agents", () => {
     "continue to send beats if a pid file hangs",
     () =>
       Effect.gen(function* () {
-        const fixture = yield* beginWith()
-        const { id, token } = yield* worker(fixture)
+        const fixture = yield* startFixture()
+        const { id, token } = yield* createWorker(fixture)
         const mark = `watched-${crypto.randomUUID()}`
         yield* startAgent(fixture, token, ["--watch-command", mark])
         const child = yield* startMarked(mark)

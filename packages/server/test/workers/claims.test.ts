@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { setUpDelayed } from "../tasks/delayed/tasks.ts"
-import { ask, outcome } from "../support/http.ts"
+import { ask, statusAndError } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { agentOf, workersOf } from "./workers.ts"
 
@@ -45,14 +45,14 @@ layer(testAppLayer())("claims of workers", (it) => {
       const other = yield* setUp
       yield* other.leave(3)
       const refused = yield* mine.agent.claim(other.session, { idle: true })
-      assert.strictEqual(outcome(refused), "409 session_ended")
+      assert.strictEqual(statusAndError(refused), "409 session_ended")
       assert.isBelow(yield* other.left, 4)
       yield* mine.sql`
         UPDATE nodes
         SET died_at = now()
         WHERE id = ${mine.session}`
       const late = yield* mine.agent.claim(mine.session)
-      assert.strictEqual(outcome(late), "409 session_ended")
+      assert.strictEqual(statusAndError(late), "409 session_ended")
       assert.strictEqual(late.body.detail.reason, "lost")
     })
   )
@@ -69,14 +69,17 @@ layer(testAppLayer())("claims of workers", (it) => {
         { watching: "x".repeat(41) }
       ]) {
         const refused = yield* agent.claim(session, input)
-        assert.strictEqual(outcome(refused), "422 validation_failed", JSON.stringify(input))
+        assert.strictEqual(statusAndError(refused), "422 validation_failed", JSON.stringify(input))
       }
       assert.strictEqual(
-        outcome(yield* ask("POST", "/v1/worker/claim?slots=0")),
+        statusAndError(yield* ask("POST", "/v1/worker/claim?slots=0")),
         "401 invalid_worker_token"
       )
-      assert.strictEqual(outcome(yield* ask("GET", "/v1/worker/claim")), "405 method_not_allowed")
-      assert.strictEqual(outcome(yield* ask("POST", "/v1/worker/claims")), "404 not_found")
+      assert.strictEqual(
+        statusAndError(yield* ask("GET", "/v1/worker/claim")),
+        "405 method_not_allowed"
+      )
+      assert.strictEqual(statusAndError(yield* ask("POST", "/v1/worker/claims")), "404 not_found")
     })
   )
 

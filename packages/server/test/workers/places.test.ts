@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as http from "node:http"
 import { eventually, listening } from "../support/ServerProcess.ts"
-import { beginWith, type Fixture, startAgent } from "./agentProcess.ts"
+import { startFixture, type Fixture, startAgent } from "./agentProcess.ts"
 
 /** Starts a server that can delay its responses. */
 const target = Effect.gen(function* () {
@@ -54,7 +54,7 @@ describe("agents", () => {
     "check targets from their places under their own egress rules, and may be killed meanwhile",
     () =>
       Effect.gen(function* () {
-        const fixture = yield* beginWith()
+        const fixture = yield* startFixture()
         const site = yield* target
         yield* agentAt(fixture, "fra")
         const killed = yield* agentAt(fixture, "lon")

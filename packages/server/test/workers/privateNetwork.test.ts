@@ -3,7 +3,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { eventually } from "../support/ServerProcess.ts"
-import { beginWith, cronTask, ended, runTask, startAgent, worker } from "./agentProcess.ts"
+import {
+  startFixture,
+  createCronTask,
+  waitForEnd,
+  runTask,
+  startAgent,
+  createWorker
+} from "./agentProcess.ts"
 
 const ip = (...args: ReadonlyArray<string>) => {
   const { error, status, stderr } = spawnSync("ip", args, { encoding: "utf8" })
@@ -102,22 +109,22 @@ describe.skipIf(missing !== undefined)("an agent", () => {
     () =>
       Effect.gen(function* () {
         const { within } = yield* network
-        const fixture = yield* beginWith({ HOST: "0.0.0.0", EGRESS_ALLOW: "10.204.0.0/16" })
-        const { token } = yield* worker(fixture)
+        const fixture = yield* startFixture({ HOST: "0.0.0.0", EGRESS_ALLOW: "10.204.0.0/16" })
+        const { token } = yield* createWorker(fixture)
         const word = crypto.randomUUID()
         const { calls, url } = yield* target(within, word)
         const server = { url: `http://${outer}:${fixture.server.port}` }
         const allow = ["--allow", `${hidden}/32`]
         yield* startAgent({ folder: fixture.folder, server }, token, allow, within)
 
-        const direct = yield* cronTask(fixture, url, { run_on: null, timeout_seconds: 5 })
-        const lost = yield* ended(fixture, yield* runTask(fixture, direct))
+        const direct = yield* createCronTask(fixture, url, { run_on: null, timeout_seconds: 5 })
+        const lost = yield* waitForEnd(fixture, yield* runTask(fixture, direct))
         assert.strictEqual(lost.status, "failed")
         assert.notInclude(JSON.stringify(lost), word)
         assert.deepStrictEqual(calls(), [])
 
-        const there = yield* runTask(fixture, yield* cronTask(fixture, url))
-        const made = yield* ended(fixture, there)
+        const there = yield* runTask(fixture, yield* createCronTask(fixture, url))
+        const made = yield* waitForEnd(fixture, there)
         assert.deepInclude(made, { status: "succeeded", status_code: 200, attempts_count: 1 })
         assert.strictEqual(made.attempts[0].response_body, word)
         assert.deepStrictEqual(calls(), [there])

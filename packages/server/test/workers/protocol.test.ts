@@ -18,9 +18,9 @@ import { AgentSessionsRepo } from "../../src/workers/protocol/AgentSessionsRepo.
 import { WorkerTokensRepo } from "../../src/workers/protocol/WorkerTokensRepo.ts"
 import { setUpDelayed, delayedOf } from "../tasks/delayed/tasks.ts"
 import { chainsOf } from "../tasks/chains/chains.ts"
-import { accessStatus, ask, createKey, type Member, outcome } from "../support/http.ts"
+import { accessStatus, ask, createKey, type Member, statusAndError } from "../support/http.ts"
 import { testNodesLayer } from "../support/TestApp.ts"
-import { agentOf, success, workersOf } from "./workers.ts"
+import { agentOf, successResult, workersOf } from "./workers.ts"
 
 const onOffice = { run_on: { labels: ["office"] }, url: "http://10.1.2.3/job", delay_seconds: 0 }
 
@@ -78,7 +78,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       for (const other of [member.access_token, key, "pwk_nonsense", `${token}x`, undefined]) {
         for (const what of ["hello", "claim", "beat", "results"]) {
           const refused = yield* ask("POST", `/v1/worker/${what}`, { token: other, body: {} })
-          assert.strictEqual(outcome(refused), "401 invalid_worker_token")
+          assert.strictEqual(statusAndError(refused), "401 invalid_worker_token")
           assert.strictEqual(
             refused.headers.get("www-authenticate"),
             'Bearer error="invalid_token"'
@@ -87,8 +87,11 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       }
       assert.strictEqual(yield* accessStatus(token), "401 invalid_token")
       const list = yield* ask("GET", `${member.workspace}/workers`, { token })
-      assert.strictEqual(outcome(list), "401 invalid_token")
-      assert.strictEqual(outcome(yield* ask("GET", "/v1/worker/hello")), "405 method_not_allowed")
+      assert.strictEqual(statusAndError(list), "401 invalid_token")
+      assert.strictEqual(
+        statusAndError(yield* ask("GET", "/v1/worker/hello")),
+        "405 method_not_allowed"
+      )
       assert.strictEqual((yield* agent.hello()).status, 200)
     })
   )
@@ -102,10 +105,13 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       assert.deepInclude(shown, { status: "online", version: "0.1.0", host: "rack2", slots: 7 })
       assert.isNotNull(shown.last_seen_at)
       const outdated = yield* agent.hello({ protocol: 0 })
-      assert.strictEqual(outcome(outdated), "409 agent_outdated")
-      assert.strictEqual(outcome(yield* agent.hello({ slots: 101 })), "422 validation_failed")
+      assert.strictEqual(statusAndError(outdated), "409 agent_outdated")
       assert.strictEqual(
-        outcome(yield* agent.claim(welcome.session, { slots: 0 })),
+        statusAndError(yield* agent.hello({ slots: 101 })),
+        "422 validation_failed"
+      )
+      assert.strictEqual(
+        statusAndError(yield* agent.claim(welcome.session, { slots: 0 })),
         "422 validation_failed"
       )
     })
@@ -143,9 +149,9 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       assert.strictEqual(signature, expected)
       assert.strictEqual((yield* executionOf(member, call.run_id)).status, "running")
 
-      const { body } = yield* agent.results(session, [success(call)], "otherUrl")
+      const { body } = yield* agent.results(session, [successResult(call)], "otherUrl")
       assert.deepStrictEqual(body.receipts, [{ run_id: call.run_id, receipt: "written" }])
-      const again = yield* agent.results(session, [success(call)])
+      const again = yield* agent.results(session, [successResult(call)])
       assert.deepStrictEqual(again.body.receipts, [{ run_id: call.run_id, receipt: "fenced" }])
       const ended = yield* executionOf(member, call.run_id)
       assert.deepInclude(ended, { status: "succeeded", status_code: 200, attempts_count: 1 })
@@ -165,8 +171,8 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       const { calls } = (yield* agent.claim(session)).body
       assert.lengthOf(calls, 1)
       const [foreign] = (yield* stranger.agent.claim(stranger.session)).body.calls
-      const forged = { ...success(foreign), lease: `${session}.1` }
-      const { receipts } = (yield* agent.results(session, [forged, success(foreign)])).body
+      const forged = { ...successResult(foreign), lease: `${session}.1` }
+      const { receipts } = (yield* agent.results(session, [forged, successResult(foreign)])).body
       assert.deepStrictEqual(
         receipts.map(({ receipt }: { readonly receipt: string }) => receipt),
         ["fenced", "fenced"]
@@ -182,10 +188,10 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       const otherSession = Number((yield* other.hello()).body.session)
       yield* tasks.create(onOffice)
       const [call] = (yield* agent.claim(session)).body.calls
-      const forged = { ...success(call), lease: `${otherSession}.1` }
+      const forged = { ...successResult(call), lease: `${otherSession}.1` }
       const refused = yield* other.results(otherSession, [forged])
       assert.deepStrictEqual(refused.body.receipts, [{ run_id: call.run_id, receipt: "fenced" }])
-      const taken = yield* agent.results(session, [success(call)])
+      const taken = yield* agent.results(session, [successResult(call)])
       assert.deepStrictEqual(taken.body.receipts, [{ run_id: call.run_id, receipt: "written" }])
       assert.strictEqual((yield* executionOf(member, call.run_id)).status, "succeeded")
     })
@@ -257,7 +263,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       yield* tasks.create({ ...onOffice, retry_count: 1 })
       const [call] = (yield* agent.claim(session)).body.calls
       const failure = { outcome: "retryable", status_code: 503, retry_after_seconds: 0 }
-      yield* agent.results(session, [{ ...success(call), ...failure }])
+      yield* agent.results(session, [{ ...successResult(call), ...failure }])
       const sql = yield* SqlClient.SqlClient
       yield* sql`
         UPDATE runs
@@ -267,7 +273,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       assert.deepInclude(second, { run_id: call.run_id, attempt: 2 })
       yield* agent.results(session, [
         {
-          ...success(second),
+          ...successResult(second),
           ...failure,
           status_code: null,
           error: { code: "connection", message: "connection refused" }
@@ -291,7 +297,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       const [call] = (yield* agent.claim(session)).body.calls
       assert.deepStrictEqual(call.success, rule)
       yield* agent.results(session, [
-        { ...success(call), outcome: "retryable", status_code: 500, response_body: "" }
+        { ...successResult(call), outcome: "retryable", status_code: 500, response_body: "" }
       ])
       const sql = yield* SqlClient.SqlClient
       const [run] = yield* sql<{ readonly wait_s: number }>`
@@ -312,7 +318,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       assert.deepStrictEqual((yield* agent.beat(session, running)).body.cancel, [])
       yield* tasks.cancel(call.run_id)
       assert.deepStrictEqual((yield* agent.beat(session, running)).body.cancel, [call.run_id])
-      yield* agent.results(session, [{ ...success(call), outcome: "cancelled" }])
+      yield* agent.results(session, [{ ...successResult(call), outcome: "cancelled" }])
       assert.strictEqual((yield* executionOf(member, call.run_id)).status, "cancelled")
     })
   )
@@ -326,12 +332,12 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       for (const refused of [
         yield* agent.beat(session),
         yield* agent.claim(session),
-        yield* agent.results(session, [success(call)])
+        yield* agent.results(session, [successResult(call)])
       ]) {
-        assert.strictEqual(outcome(refused), "409 session_ended")
+        assert.strictEqual(statusAndError(refused), "409 session_ended")
         assert.strictEqual(refused.body.detail.reason, "replaced")
       }
-      const late = yield* agent.results(next, [success(call)])
+      const late = yield* agent.results(next, [successResult(call)])
       assert.strictEqual(late.body.receipts[0].receipt, "fenced")
       const [again] = (yield* agent.claim(next)).body.calls
       assert.deepInclude(again, { run_id: call.run_id, attempt: 2 })
@@ -345,12 +351,12 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       const [call] = (yield* agent.claim(session)).body.calls
       yield* fallSilent(session)
       assert.strictEqual((yield* workers.get(worker)).body.status, "offline")
-      assert.strictEqual(outcome(yield* agent.beat(session)), "409 session_ended")
+      assert.strictEqual(statusAndError(yield* agent.beat(session)), "409 session_ended")
       const other = agentOf((yield* workers.create({ labels: ["office"] })).body.token)
       const otherSession = Number((yield* other.hello()).body.session)
       const [again] = (yield* other.claim(otherSession)).body.calls
       assert.deepInclude(again, { run_id: call.run_id, attempt: 2 })
-      yield* other.results(otherSession, [success(again)])
+      yield* other.results(otherSession, [successResult(again)])
       const { attempts, status } = yield* executionOf(member, call.run_id)
       assert.strictEqual(status, "succeeded")
       assert.deepStrictEqual(
@@ -400,7 +406,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       const hash = token?.token_hash ?? assert.fail("no token")
       const tokens = yield* Effect.provide(WorkerTokensRepo, WorkerTokensRepo.layer)
       yield* tokens.updateHash(hash, `${hash} of another secret`)
-      assert.strictEqual(outcome(yield* agent.beat(session)), "401 invalid_worker_token")
+      assert.strictEqual(statusAndError(yield* agent.beat(session)), "401 invalid_worker_token")
       yield* tokens.updateHash(`${hash} of another secret`, hash)
       assert.strictEqual((yield* agent.beat(session)).status, 200)
     })
@@ -421,7 +427,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       yield* agent.beat(session)
       const [again] = (yield* agent.claim(session)).body.calls
       assert.deepInclude(again, { run_id: lost.run_id, attempt: 1 })
-      const returned = { ...success(again), outcome: "returned", status_code: null }
+      const returned = { ...successResult(again), outcome: "returned", status_code: null }
       const { receipts } = (yield* agent.results(session, [returned])).body
       assert.strictEqual(receipts[0].receipt, "written")
       const [third] = (yield* agent.claim(session)).body.calls
@@ -438,7 +444,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       const graced = (yield* workers.act(worker, "rotate", { grace_seconds: 60 })).body
       assert.strictEqual((yield* agent.beat(session)).status, 200)
       yield* TestClock.adjust("1 minute")
-      assert.strictEqual(outcome(yield* agent.beat(session)), "401 invalid_worker_token")
+      assert.strictEqual(statusAndError(yield* agent.beat(session)), "401 invalid_worker_token")
       const next = agentOf(graced.token)
       const nextSession = Number((yield* next.hello()).body.session)
       yield* workers.act(worker, "pause")
@@ -447,9 +453,12 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       const waiting = yield* Effect.forkChild(next.claim(nextSession))
       assert.lengthOf((yield* waitMovingClock(waiting)).body.calls, 1)
       const last = (yield* workers.act(worker, "rotate", {})).body
-      assert.strictEqual(outcome(yield* next.beat(nextSession)), "401 invalid_worker_token")
+      assert.strictEqual(statusAndError(yield* next.beat(nextSession)), "401 invalid_worker_token")
       yield* workers.remove(worker)
-      assert.strictEqual(outcome(yield* agentOf(last.token).hello()), "401 invalid_worker_token")
+      assert.strictEqual(
+        statusAndError(yield* agentOf(last.token).hello()),
+        "401 invalid_worker_token"
+      )
     })
   )
 
@@ -495,10 +504,10 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       const run = (yield* chains.act(chain.body.id, "run")).body
       const [one] = (yield* agent.claim(session)).body.calls
       assert.strictEqual(one.url, "http://10.0.0.1/one")
-      yield* agent.results(session, [success(one)])
+      yield* agent.results(session, [successResult(one)])
       const [two] = (yield* agent.claim(session)).body.calls
       assert.strictEqual(two.url, "http://10.0.0.1/two/7")
-      yield* agent.results(session, [success(two)])
+      yield* agent.results(session, [successResult(two)])
       const path = `${member.workspace}/chains/${chain.body.id}/runs/${run.id}`
       const ended = yield* ask("GET", path, { token: member.access_token })
       assert.strictEqual(ended.body.status, "succeeded", ended.text)
@@ -518,7 +527,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       yield* ask("PATCH", `${cron}/${id}`, { token, body: { run_on: { labels: ["gpu"] } } })
       assert.lengthOf((yield* agent.claim(session)).body.calls, 1)
       const back = yield* ask("PATCH", `${cron}/${id}`, { token, body: { run_on: null } })
-      assert.strictEqual(outcome(back), "422 validation_failed")
+      assert.strictEqual(statusAndError(back), "422 validation_failed")
     })
   )
 
@@ -536,7 +545,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
         Effect.promise(async () => (await fetch(url, { method: "POST", body: "done" })).status)
 
       const asked = yield* beginJob("callback")
-      yield* agent.results(session, [success(asked)])
+      yield* agent.results(session, [successResult(asked)])
       const waiting = yield* executionOf(member, asked.run_id)
       assert.strictEqual(waiting.status, "running")
       assert.isString(waiting.awaiting_completion_since)
@@ -544,18 +553,18 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       assert.strictEqual((yield* executionOf(member, asked.run_id)).status, "succeeded")
 
       const offered = yield* beginJob("auto")
-      const result = { ...success(offered), status_code: 202, completes_later: true }
+      const result = { ...successResult(offered), status_code: 202, completes_later: true }
       yield* agent.results(session, [result])
       assert.strictEqual((yield* executionOf(member, offered.run_id)).status, "running")
       assert.strictEqual(yield* say(offered.complete_url), 200)
 
       const answered = yield* beginJob("auto")
-      yield* agent.results(session, [success(answered)])
+      yield* agent.results(session, [successResult(answered)])
       assert.strictEqual((yield* executionOf(member, answered.run_id)).status, "succeeded")
 
       const early = yield* beginJob("callback")
       assert.strictEqual(yield* say(early.complete_url), 200)
-      const { receipts } = (yield* agent.results(session, [success(early)])).body
+      const { receipts } = (yield* agent.results(session, [successResult(early)])).body
       assert.deepStrictEqual(receipts, [{ run_id: early.run_id, receipt: "fenced" }])
       assert.strictEqual((yield* executionOf(member, early.run_id)).status, "succeeded")
     })

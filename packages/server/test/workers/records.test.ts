@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { selfHostedPlan } from "../../src/core/config/plans.ts"
-import { ask, newMember, outcome, readPages, signUp, times } from "../support/http.ts"
+import { ask, newMember, statusAndError, readPages, signUp, times } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { workersOf } from "./workers.ts"
 
@@ -38,9 +38,9 @@ layer(testAppLayer())("a worker", (it) => {
       assert.isAbove(Date.parse(changed.updated_at), Date.parse(record.updated_at))
       assert.deepStrictEqual((yield* workers.update(record.id, {})).body, changed)
 
-      assert.strictEqual(outcome(yield* workers.remove(record.id)), "204")
-      assert.strictEqual(outcome(yield* workers.get(record.id)), "404 not_found")
-      assert.strictEqual(outcome(yield* workers.remove(record.id)), "404 not_found")
+      assert.strictEqual(statusAndError(yield* workers.remove(record.id)), "204")
+      assert.strictEqual(statusAndError(yield* workers.get(record.id)), "404 not_found")
+      assert.strictEqual(statusAndError(yield* workers.remove(record.id)), "404 not_found")
     })
   )
 
@@ -115,7 +115,7 @@ layer(testAppLayer())("a worker", (it) => {
         FROM workers, generate_series(2, ${selfHostedPlan.limits.workers})
         WHERE id = ${id}`
       const refused = yield* workers.create()
-      assert.strictEqual(outcome(refused), "402 quota_exceeded")
+      assert.strictEqual(statusAndError(refused), "402 quota_exceeded")
       assert.deepInclude(refused.body.detail, {
         quota: "workers",
         limit: selfHostedPlan.limits.workers
@@ -134,9 +134,9 @@ layer(testAppLayer())("a worker", (it) => {
         const member = yield* newMember(owner, role)
         const workers = workersOf({ ...owner, access_token: member.access_token })
         const given = [
-          outcome(yield* workers.list()),
-          outcome(yield* workers.create()),
-          outcome(yield* workers.act(id, "rotate", {}))
+          statusAndError(yield* workers.list()),
+          statusAndError(yield* workers.create()),
+          statusAndError(yield* workers.act(id, "rotate", {}))
         ]
         assert.deepStrictEqual(given, [...answers])
       }
@@ -178,7 +178,7 @@ layer(testAppLayer())("a worker", (it) => {
   ] as const)("refuses %j", ([input, field]) =>
     Effect.gen(function* () {
       const refused = yield* workersOf(yield* signUp()).create(input)
-      assert.strictEqual(outcome(refused), "422 validation_failed")
+      assert.strictEqual(statusAndError(refused), "422 validation_failed")
       assert.strictEqual(refused.body.detail.issues[0].path[0], field)
     })
   )

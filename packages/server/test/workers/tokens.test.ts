@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { ask, createKey, outcome, signUp, times } from "../support/http.ts"
+import { ask, createKey, statusAndError, signUp, times } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { agentOf, workersOf } from "./workers.ts"
 
@@ -26,16 +26,16 @@ layer(testAppLayer())("a leaked token of a worker", (it) => {
       const { key } = yield* createKey(member)
       const { session } = (yield* agent.hello()).body
       for (const other of [`pwk_${"A".repeat(43)}`, "junk", "", token.slice(0, -1), key]) {
-        assert.strictEqual(outcome(yield* report(other)), "204", other)
+        assert.strictEqual(statusAndError(yield* report(other)), "204", other)
       }
       assert.strictEqual((yield* agent.beat(session)).status, 200)
       const answer = yield* report(token)
       assert.strictEqual(answer.status, 204)
       assert.strictEqual(answer.text, "")
-      assert.strictEqual(outcome(yield* agent.beat(session)), "401 invalid_worker_token")
-      assert.strictEqual(outcome(yield* agent.hello()), "401 invalid_worker_token")
+      assert.strictEqual(statusAndError(yield* agent.beat(session)), "401 invalid_worker_token")
+      assert.strictEqual(statusAndError(yield* agent.hello()), "401 invalid_worker_token")
       assert.strictEqual((yield* workers.get(id)).body.status, "offline")
-      assert.strictEqual(outcome(yield* report(token)), "204")
+      assert.strictEqual(statusAndError(yield* report(token)), "204")
       const audit = yield* ask("GET", `${member.workspace}/audit?limit=1`, {
         token: member.access_token
       })
@@ -67,7 +67,7 @@ layer(testAppLayer({ rateLimit: 1 }))("the rate limit of a worker", (it) => {
         [...times(19, () => 200), 429]
       )
       assert.strictEqual(answers.at(-1)?.headers.get("retry-after"), "3")
-      assert.strictEqual(outcome(yield* agentOf(token).hello()), "429 rate_limited")
+      assert.strictEqual(statusAndError(yield* agentOf(token).hello()), "429 rate_limited")
       assert.strictEqual((yield* other.agent.hello()).status, 200)
       yield* TestClock.adjust("3 seconds")
       assert.strictEqual((yield* agent.beat(session)).status, 200)

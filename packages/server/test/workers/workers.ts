@@ -43,7 +43,7 @@ export const agentOf = (token: string, home: "url" | "otherUrl" = "url") => {
 }
 
 /** Creates the result of a call that was answered with 200. */
-export const success = (call: { readonly run_id: string; readonly lease: string }) => ({
+export const successResult = (call: { readonly run_id: string; readonly lease: string }) => ({
   run_id: call.run_id,
   lease: call.lease,
   outcome: "success",

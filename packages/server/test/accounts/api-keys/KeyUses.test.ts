@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { accessStatus, ask, createKey, signUp, times, together } from "../../support/http.ts"
+import { accessStatus, ask, createKey, signUp, times, runConcurrently } from "../../support/http.ts"
 import { testNodesLayer } from "../../support/TestApp.ts"
 
 const isoNow = Effect.map(DateTime.now, DateTime.formatIso)
@@ -60,7 +60,7 @@ layer(testNodesLayer())("last_used_at", (it) => {
       yield* TestClock.adjust("1 second")
       yield* becomes(first)
       yield* TestClock.adjust("58999 millis")
-      yield* together([use(), use("otherUrl")])
+      yield* runConcurrently([use(), use("otherUrl")])
       yield* TestClock.adjust("1 millis")
       const minute = yield* isoNow
       yield* use("otherUrl")
@@ -101,9 +101,9 @@ layer(testNodesLayer())("last_used_at", (it) => {
 
   it.effect("is written for many keys in one second", () =>
     Effect.gen(function* () {
-      const subjects = yield* together(times(3, () => subject))
+      const subjects = yield* runConcurrently(times(3, () => subject))
       const usedAt = yield* isoNow
-      yield* together(
+      yield* runConcurrently(
         times(60, (index) => subjects[index % 3]!.use(index % 2 === 0 ? "url" : "otherUrl"))
       )
       yield* TestClock.adjust("1 second")

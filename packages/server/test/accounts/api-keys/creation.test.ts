@@ -6,10 +6,10 @@ import {
   ask,
   createKey,
   type Member,
-  outcome,
+  statusAndError,
   signUp,
   times,
-  together
+  runConcurrently
 } from "../../support/http.ts"
 import { testNodesLayer } from "../../support/TestApp.ts"
 
@@ -82,7 +82,7 @@ layer(testNodesLayer())("creation of an API key", (it) => {
       const member = yield* signUp()
       for (const [problem, body, paths] of refused) {
         const answer = yield* create(member, body)
-        assert.strictEqual(outcome(answer), "422 validation_failed", problem)
+        assert.strictEqual(statusAndError(answer), "422 validation_failed", problem)
         const found = answer.body.detail.issues.map(({ path }: { readonly path: unknown }) => path)
         assert.sameDeepMembers(found, [...paths], problem)
         for (const { message } of answer.body.detail.issues) assert.isNotEmpty(message)
@@ -137,11 +137,17 @@ layer(testNodesLayer())("creation of an API key", (it) => {
           headers: { "content-type": type }
         })
       const json = JSON.stringify(valid)
-      assert.strictEqual(outcome(yield* send("{", "application/json")), "400 malformed_json")
-      assert.strictEqual(outcome(yield* send(json, "text/plain")), "415 unsupported_media_type")
+      assert.strictEqual(statusAndError(yield* send("{", "application/json")), "400 malformed_json")
+      assert.strictEqual(
+        statusAndError(yield* send(json, "text/plain")),
+        "415 unsupported_media_type"
+      )
       const long = JSON.stringify({ ...valid, name: "x".repeat(1024 * 1024) })
-      assert.strictEqual(outcome(yield* send(long, "application/json")), "413 payload_too_large")
-      assert.strictEqual(outcome(yield* send(json, "application/json")), "201")
+      assert.strictEqual(
+        statusAndError(yield* send(long, "application/json")),
+        "413 payload_too_large"
+      )
+      assert.strictEqual(statusAndError(yield* send(json, "application/json")), "201")
     })
   )
 
@@ -163,12 +169,12 @@ layer(testNodesLayer())("creation of an API key", (it) => {
       })
       const revoke = `${member.workspace}/api-keys/${first.id}/revoke`
       yield* ask("POST", revoke, { token })
-      assert.strictEqual(outcome(yield* createOne(member)), "201")
-      assert.strictEqual(outcome(yield* createOne(member)), "402 quota_exceeded")
+      assert.strictEqual(statusAndError(yield* createOne(member)), "201")
+      assert.strictEqual(statusAndError(yield* createOne(member)), "402 quota_exceeded")
       yield* ask("DELETE", `${member.workspace}/api-keys/${second.id}`, { token })
-      assert.strictEqual(outcome(yield* createOne(member)), "201")
+      assert.strictEqual(statusAndError(yield* createOne(member)), "201")
       // Each workspace has a separate quota.
-      assert.strictEqual(outcome(yield* createOne(yield* signUp())), "201")
+      assert.strictEqual(statusAndError(yield* createOne(yield* signUp())), "201")
     })
   )
 
@@ -186,7 +192,7 @@ layer(testNodesLayer())("creation of an API key", (it) => {
       assert.deepInclude(refused.body.detail, { quota: "api_keys", limit: 1_000 })
       const path = `${member.workspace}/api-keys/${key.id}`
       yield* ask("DELETE", path, { token: member.access_token })
-      assert.strictEqual(outcome(yield* createOne(member)), "201")
+      assert.strictEqual(statusAndError(yield* createOne(member)), "201")
     })
   )
 
@@ -198,11 +204,11 @@ layer(testNodesLayer())("creation of an API key", (it) => {
       yield* insertKeys(member, 99)
       const path = `${member.workspace}/api-keys/${key.id}/rotate`
       const overlapping = yield* ask("POST", path, { token, body: { grace_seconds: 60 } })
-      assert.strictEqual(outcome(overlapping), "402 quota_exceeded")
+      assert.strictEqual(statusAndError(overlapping), "402 quota_exceeded")
       // The rejected rotation has not changed the old key.
       const kept = yield* ask("GET", `${member.workspace}/api-keys/${key.id}`, { token })
       assert.isNull(kept.body.expires_at)
-      assert.strictEqual(outcome(yield* ask("POST", path, { token, body: {} })), "201")
+      assert.strictEqual(statusAndError(yield* ask("POST", path, { token, body: {} })), "201")
     })
   )
 
@@ -212,10 +218,10 @@ layer(testNodesLayer())("creation of an API key", (it) => {
       Effect.gen(function* () {
         const member = yield* signUp()
         yield* insertKeys(member, 99)
-        const answers = yield* together(
+        const answers = yield* runConcurrently(
           times(8, (index) => createOne(member, index % 2 === 0 ? "url" : "otherUrl"))
         )
-        assert.deepStrictEqual(answers.map(outcome).toSorted(), [
+        assert.deepStrictEqual(answers.map(statusAndError).toSorted(), [
           "201",
           ...times(7, () => "402 quota_exceeded")
         ])

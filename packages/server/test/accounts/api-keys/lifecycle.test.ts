@@ -6,7 +6,7 @@ import {
   accessStatus,
   ask,
   createKey,
-  outcome,
+  statusAndError,
   readPages,
   signUp,
   times
@@ -80,7 +80,7 @@ layer(testAppLayer())("API keys", (it) => {
       const whole = yield* list("?limit=5")
       assert.strictEqual(whole.body.next_cursor, null)
       for (const query of ["?limit=0", "?limit=101", "?limit=x", "?limit=1.5", "?cursor=x"]) {
-        assert.strictEqual(outcome(yield* list(query)), "422 validation_failed", query)
+        assert.strictEqual(statusAndError(yield* list(query)), "422 validation_failed", query)
       }
     })
   )
@@ -135,12 +135,15 @@ layer(testAppLayer())("API keys", (it) => {
 
       for (const { id } of [expired, revoked, active]) {
         const one = `${path}/${id}`
-        assert.strictEqual(outcome(yield* ask("DELETE", one, { token })), "204")
-        assert.strictEqual(outcome(yield* ask("GET", one, { token })), "404 not_found")
-        assert.strictEqual(outcome(yield* ask("DELETE", one, { token })), "404 not_found")
-        assert.strictEqual(outcome(yield* ask("POST", `${one}/revoke`, { token })), "404 not_found")
+        assert.strictEqual(statusAndError(yield* ask("DELETE", one, { token })), "204")
+        assert.strictEqual(statusAndError(yield* ask("GET", one, { token })), "404 not_found")
+        assert.strictEqual(statusAndError(yield* ask("DELETE", one, { token })), "404 not_found")
+        assert.strictEqual(
+          statusAndError(yield* ask("POST", `${one}/revoke`, { token })),
+          "404 not_found"
+        )
         const rotate = yield* ask("POST", `${one}/rotate`, { token, body: {} })
-        assert.strictEqual(outcome(rotate), "404 not_found")
+        assert.strictEqual(statusAndError(rotate), "404 not_found")
         assert.strictEqual(rotate.body.detail.resource, "api_key")
       }
       const left = yield* ask("GET", path, { token })
@@ -166,7 +169,7 @@ layer(testAppLayer())("API keys", (it) => {
       ] as const) {
         const body = end === "/rotate" ? {} : undefined
         const answer = yield* ask(method, path + end, { token, body })
-        assert.strictEqual(outcome(answer), "404 not_found", `${method} ${end}`)
+        assert.strictEqual(statusAndError(answer), "404 not_found", `${method} ${end}`)
         assert.strictEqual(answer.body.detail.resource, "api_key")
       }
       const malformed = yield* ask("GET", `${stranger.workspace}/api-keys/1`, { token })
@@ -220,7 +223,7 @@ layer(testAppLayer())("API keys", (it) => {
         ["POST", `${path}/${key.id}/rotate`]
       ] as const) {
         const answer = yield* ask(method, url, { token: key.key })
-        assert.strictEqual(outcome(answer), "403 jwt_only", `${method} ${url}`)
+        assert.strictEqual(statusAndError(answer), "403 jwt_only", `${method} ${url}`)
       }
     })
   )

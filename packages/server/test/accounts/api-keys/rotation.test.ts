@@ -7,10 +7,10 @@ import {
   ask,
   createKey,
   type Member,
-  outcome,
+  statusAndError,
   signUp,
   times,
-  together
+  runConcurrently
 } from "../../support/http.ts"
 import { collide } from "../../support/collide.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
@@ -90,7 +90,7 @@ layer(testAppLayer())("rotation of an API key", (it) => {
       const grace = { grace_seconds: 60 }
       const successor = yield* rotate(member, old.id, grace)
       const again = yield* rotate(member, old.id, grace)
-      assert.strictEqual(outcome(again), "409 conflict")
+      assert.strictEqual(statusAndError(again), "409 conflict")
       assert.include(again.body.detail.message, successor.body.id)
       assert.strictEqual(yield* accessStatus(old.key), "200")
       const next = yield* rotate(member, successor.body.id, grace)
@@ -108,8 +108,8 @@ layer(testAppLayer())("rotation of an API key", (it) => {
         token: member.access_token
       })
       yield* rotate(member, expired.id)
-      assert.strictEqual(outcome(yield* rotate(member, revoked.id)), "409 conflict")
-      assert.strictEqual(outcome(yield* rotate(member, expired.id)), "409 conflict")
+      assert.strictEqual(statusAndError(yield* rotate(member, revoked.id)), "409 conflict")
+      assert.strictEqual(statusAndError(yield* rotate(member, expired.id)), "409 conflict")
     })
   )
 
@@ -117,8 +117,8 @@ layer(testAppLayer())("rotation of an API key", (it) => {
     Effect.gen(function* () {
       const member = yield* signUp()
       const old = yield* createKey(member)
-      const answers = yield* together(times(8, () => rotate(member, old.id)))
-      assert.deepStrictEqual(answers.map(outcome).toSorted(), [
+      const answers = yield* runConcurrently(times(8, () => rotate(member, old.id)))
+      assert.deepStrictEqual(answers.map(statusAndError).toSorted(), [
         "201",
         ...times(7, () => "409 conflict")
       ])
@@ -136,7 +136,7 @@ layer(testAppLayer())("rotation of an API key", (it) => {
         ask("POST", `${path}/${id}/revoke`, { token }),
         rotate(member, id)
       ])
-      assert.strictEqual(outcome(revoked!), "200")
+      assert.strictEqual(statusAndError(revoked!), "200")
       const listed = yield* ask("GET", path, { token })
       const revokedAt = Date.parse(revoked?.body.revoked_at)
       for (const key of listed.body.data) {
@@ -153,7 +153,7 @@ layer(testAppLayer())("rotation of an API key", (it) => {
       const key = yield* createKey(member)
       for (const grace_seconds of [-1, 604_801, 1.5, "60", null]) {
         const answer = yield* rotate(member, key.id, { grace_seconds })
-        assert.strictEqual(outcome(answer), "422 validation_failed", String(grace_seconds))
+        assert.strictEqual(statusAndError(answer), "422 validation_failed", String(grace_seconds))
         assert.deepStrictEqual(answer.body.detail.issues[0].path, ["grace_seconds"])
       }
       assert.strictEqual(yield* accessStatus(key.key), "200")

@@ -8,7 +8,7 @@ import {
   ask,
   createKey,
   type Member,
-  outcome,
+  statusAndError,
   signUp,
   times
 } from "../../support/http.ts"
@@ -51,7 +51,7 @@ layer(testAppLayer())("the usage of an API key", (it) => {
       yield* ask("GET", member.workspace, { token: key, headers: from("2001:db8::7") })
       // A rejected request does not count as a use of the scope.
       const refused = yield* ask("POST", `${member.workspace}/cron`, { token: key, body: {} })
-      assert.strictEqual(outcome(refused), "403 insufficient_scope")
+      assert.strictEqual(statusAndError(refused), "403 insufficient_scope")
       yield* noted(id, 4)
       const { body } = yield* usageOf(member, id)
       assert.deepStrictEqual(
@@ -100,7 +100,7 @@ layer(testAppLayer())("a key with allowed_ips", (it) => {
       })
       assert.deepStrictEqual(record.body.allowed_ips, allowed_ips)
       const at = (ip: string) =>
-        Effect.map(ask("GET", "/v1/whoami", { token: key, headers: from(ip) }), outcome)
+        Effect.map(ask("GET", "/v1/whoami", { token: key, headers: from(ip) }), statusAndError)
       for (const ip of ["203.0.113.9", "::ffff:203.0.113.9", "2001:db8:1::1", "198.51.100.7"]) {
         assert.strictEqual(yield* at(ip), "200", ip)
       }
@@ -139,14 +139,14 @@ layer(testNodesLayer())("a leaked key", (it) => {
       const member = yield* signUp()
       const { id, key } = yield* createKey(member)
       for (const other of [`pak_${"A".repeat(43)}`, "junk", "", key.slice(0, -1)]) {
-        assert.strictEqual(outcome(yield* report(other)), "204", other)
+        assert.strictEqual(statusAndError(yield* report(other)), "204", other)
       }
       assert.strictEqual(yield* accessStatus(key), "200")
       const answer = yield* report(key)
       assert.strictEqual(answer.status, 204)
       assert.strictEqual(answer.text, "")
       assert.strictEqual(yield* accessStatus(key, "otherUrl"), "401 invalid_api_key")
-      assert.strictEqual(outcome(yield* report(key)), "204")
+      assert.strictEqual(statusAndError(yield* report(key)), "204")
       const token = member.access_token
       const audit = yield* ask("GET", `${member.workspace}/audit?limit=1`, { token })
       const [event] = audit.body.data
@@ -168,9 +168,9 @@ layer(testNodesLayer())("a leaked key", (it) => {
           { concurrency: 20 }
         )
       const first = yield* send(100)
-      assert.deepStrictEqual([...new Set(first.map(outcome))], ["204"])
+      assert.deepStrictEqual([...new Set(first.map(statusAndError))], ["204"])
       const [refused] = yield* send(1)
-      assert.strictEqual(outcome(refused!), "429 rate_limited")
+      assert.strictEqual(statusAndError(refused!), "429 rate_limited")
       assert.isString(refused!.headers.get("retry-after"))
     })
   )

@@ -6,10 +6,10 @@ import {
   accessStatus,
   ask,
   createKey,
-  outcome,
+  statusAndError,
   signUp,
   times,
-  together
+  runConcurrently
 } from "../../support/http.ts"
 import { startNode, TestApp, testNodesLayer, testConfig } from "../../support/TestApp.ts"
 
@@ -67,23 +67,23 @@ layer(testNodesLayer())("verification of an API key", (it) => {
         ["DELETE", ""]
       ] as const) {
         const { id, key } = yield* createKey(member)
-        yield* together(times(20, () => accessStatus(key, "otherUrl")))
+        yield* runConcurrently(times(20, () => accessStatus(key, "otherUrl")))
         yield* ask(method, `${member.workspace}/api-keys/${id}${end}`, { token })
-        const after = yield* together(times(20, () => accessStatus(key, "otherUrl")))
+        const after = yield* runConcurrently(times(20, () => accessStatus(key, "otherUrl")))
         assert.deepStrictEqual(new Set(after), new Set(["401 invalid_api_key"]))
       }
       const { key } = yield* createKey(member)
       assert.strictEqual(yield* accessStatus(key, "otherUrl"), "200")
-      assert.strictEqual(outcome(yield* ask("DELETE", member.workspace, { token })), "204")
+      assert.strictEqual(statusAndError(yield* ask("DELETE", member.workspace, { token })), "204")
       assert.strictEqual(yield* accessStatus(key, "otherUrl"), "401 invalid_api_key")
     })
   )
 
   it.effect("distinguishes the keys of one batch", () =>
     Effect.gen(function* () {
-      const members = yield* together(times(3, () => signUp()))
-      const keys = yield* together(members.map((member) => createKey(member)))
-      const answers = yield* together(
+      const members = yield* runConcurrently(times(3, () => signUp()))
+      const keys = yield* runConcurrently(members.map((member) => createKey(member)))
+      const answers = yield* runConcurrently(
         times(60, (index) =>
           index % 4 === 3
             ? ask("GET", "/v1/whoami", { token: `pak_${String(index).padStart(43, "A")}` })
@@ -91,7 +91,7 @@ layer(testNodesLayer())("verification of an API key", (it) => {
         )
       )
       for (const [index, answer] of answers.entries()) {
-        if (index % 4 === 3) assert.strictEqual(outcome(answer), "401 invalid_api_key")
+        if (index % 4 === 3) assert.strictEqual(statusAndError(answer), "401 invalid_api_key")
         else assert.strictEqual(answer.body.workspace_id, members[index % 4]!.workspace_id)
       }
     })
@@ -122,7 +122,7 @@ layer(testNodesLayer())("verification of an API key", (it) => {
       const during = yield* nodeWith([fresh, old])
       yield* Effect.gen(function* () {
         assert.strictEqual(yield* accessStatus(member.access_token), "200")
-        const uses = yield* together(times(10, () => accessStatus(key)))
+        const uses = yield* runConcurrently(times(10, () => accessStatus(key)))
         assert.deepStrictEqual(new Set(uses), new Set(["200"]))
         assert.strictEqual(yield* accessStatus(key), "200")
       }).pipe(Effect.provideService(TestApp, during))
@@ -140,7 +140,7 @@ layer(testNodesLayer())("verification of an API key", (it) => {
     Effect.gen(function* () {
       const member = yield* signUp()
       const token = member.access_token
-      const answers = yield* together([
+      const answers = yield* runConcurrently([
         ...times(10, (index) =>
           ask("POST", `${member.workspace}/api-keys`, {
             token,
@@ -150,9 +150,9 @@ layer(testNodesLayer())("verification of an API key", (it) => {
         ),
         ask("DELETE", member.workspace, { token, at: "otherUrl" })
       ])
-      assert.strictEqual(outcome(answers.at(-1)!), "204")
+      assert.strictEqual(statusAndError(answers.at(-1)!), "204")
       for (const answer of answers.slice(0, -1)) {
-        assert.oneOf(outcome(answer), ["201", "404 not_found"])
+        assert.oneOf(statusAndError(answer), ["201", "404 not_found"])
       }
     })
   )

@@ -14,7 +14,7 @@ import {
   password,
   signUp,
   times,
-  together
+  runConcurrently
 } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer, testConfig } from "../../support/TestApp.ts"
@@ -48,7 +48,7 @@ const previousAppSecrets = testConfig.appSecret === undefined ? [] : [testConfig
 
 const withEvents = Effect.gen(function* () {
   const member = yield* signUp()
-  yield* together(times(5, () => createKey(member)))
+  yield* runConcurrently(times(5, () => createKey(member)))
   const { body: task } = yield* ask("POST", `${member.workspace}/cron`, {
     token: member.access_token,
     body: { name: "Payroll", schedule: "0 3 * * *", url: "https://example.com/payroll" }

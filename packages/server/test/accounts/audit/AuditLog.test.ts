@@ -8,15 +8,15 @@ import {
   createKey,
   logIn,
   type Member,
-  outcome,
+  statusAndError,
   password,
   readPages,
   signUp,
   times,
-  together
+  runConcurrently
 } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { open } from "../sessions/forge.ts"
+import { decodeJwt } from "../sessions/forgeJwt.ts"
 import { waitUntilEventsLinked } from "./waitUntilEventsLinked.ts"
 
 const headers = { "x-forwarded-for": "198.51.100.7", "x-request-id": "audit-1" }
@@ -63,7 +63,7 @@ layer(testAppLayer())("the audit log", (it) => {
       ])
       for (const query of ["action=everything", `from=${next}&to=${at}`]) {
         const refused = yield* ask("GET", `${member.workspace}/audit?${query}`, { token })
-        assert.strictEqual(outcome(refused), "422 validation_failed")
+        assert.strictEqual(statusAndError(refused), "422 validation_failed")
       }
     })
   )
@@ -140,7 +140,7 @@ layer(testAppLayer())("the audit log", (it) => {
   it.effect("is read in pages, without events of other workspaces", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
-      yield* together(times(5, () => createKey(member)))
+      yield* runConcurrently(times(5, () => createKey(member)))
       yield* createKey(yield* signUp())
       const pages = yield* readPages(`${member.workspace}/audit`, member.access_token, 4)
       assert.deepStrictEqual(
@@ -172,7 +172,7 @@ layer(testAppLayer())("the audit log", (it) => {
       const member = yield* signUp()
       const token = member.access_token
       const other = (yield* logIn(member.email, { headers })).body
-      const ended = open(other.access_token).claims["sid"]
+      const ended = decodeJwt(other.access_token).claims["sid"]
       yield* ask("DELETE", `/v1/auth/sessions/${ended}`, { token, headers })
       yield* ask("PATCH", "/v1/auth/me", { token, headers, body: { name: "Ada" } })
       const passwords = { current_password: password, new_password: "another long password" }
@@ -196,8 +196,8 @@ layer(testAppLayer())("the audit log", (it) => {
           ["session.ended", ended, {}],
           ["account.updated", null, { changed: ["name"] }],
           ["password.changed", null, { sessions_ended: 1 }],
-          ["session.started", open(renewed).claims["sid"], {}],
-          ["session.ended", open(renewed).claims["sid"], {}]
+          ["session.started", decodeJwt(renewed).claims["sid"], {}],
+          ["session.ended", decodeJwt(renewed).claims["sid"], {}]
         ].map(([action, subject_id, details]) => ({
           action,
           actor_id: member.user_id,

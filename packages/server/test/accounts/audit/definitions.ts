@@ -1,7 +1,7 @@
 import { definitionFields } from "@scheduling/domain/definitions/definitionFields"
 
 /** Returns a random number generator that repeats its numbers if given the same seed. */
-export const randomOf = (seed: number) => {
+export const seededRandom = (seed: number) => {
   let state = seed
   const next = () => {
     state = (state + 0x6d2b79f5) | 0
@@ -14,7 +14,7 @@ export const randomOf = (seed: number) => {
   return { next, below, pick, maybe: (fields: object) => (next() < 0.5 ? fields : {}) }
 }
 
-export type Random = ReturnType<typeof randomOf>
+export type Random = ReturnType<typeof seededRandom>
 
 /** The records that definitions refer to. */
 export interface References {
@@ -56,7 +56,7 @@ const named = (random: Random) => ({
   ...random.maybe({ tags: random.pick([[], ["a"]]) })
 })
 
-export interface Family {
+export interface RecordKind {
   /** The kind that the audit log uses for these records. */
   readonly kind: string
   /** The path below the workspace. */
@@ -70,8 +70,8 @@ export interface Family {
 
 const schedules = ["0 3 * * *", "*/5 * * * *", "30 9 * * MON-FRI"]
 
-/** The kinds of records that have definitions. */
-export const families: ReadonlyArray<Family> = [
+/** The kinds of records that the audit tests create and change. */
+export const recordKinds: ReadonlyArray<RecordKind> = [
   {
     kind: "cron_task",
     path: "cron",

@@ -16,12 +16,12 @@ import {
   type Member,
   readPages,
   signUp,
-  tokenOf
+  obtainToken
 } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { waitUntilNothingIsLeft } from "../../support/waitUntilNothingIsLeft.ts"
-import { agentOf, success, workersOf } from "../../workers/workers.ts"
-import { families, type Family, type Random, randomOf } from "./definitions.ts"
+import { agentOf, successResult, workersOf } from "../../workers/workers.ts"
+import { recordKinds, type RecordKind, type Random, seededRandom } from "./definitions.ts"
 
 const limited = {
   ...selfHostedPlan,
@@ -52,7 +52,7 @@ const setUp = Effect.gen(function* () {
     { actor: { kind: "api_key", id: key.id, name: "CI" }, token: key.key },
     {
       actor: { kind: "service_account", id: tool.client_id, name: "a tool, admin" },
-      token: yield* tokenOf(tool)
+      token: yield* obtainToken(tool)
     }
   ]
   const { id, token } = (yield* workersOf(member).create({ labels: ["office"] })).body
@@ -61,7 +61,7 @@ const setUp = Effect.gen(function* () {
 
 type Fixture = Effect.Success<typeof setUp>
 
-const listIn = (member: Member, { path }: Family) =>
+const listIn = (member: Member, { path }: RecordKind) =>
   Effect.map(readPages(`${member.workspace}/${path}`, member.access_token, 100), (pages) =>
     pages.flat().filter(({ status }) => status !== "cancelled")
   )
@@ -85,13 +85,13 @@ const useUp = Effect.fnUntraced(function* ({ workspace_id }: Member, executions:
 const change = Effect.fnUntraced(function* (
   { editors, member, worker }: Fixture,
   random: Random,
-  family: Family
+  recordKind: RecordKind
 ) {
   const { token } = random.pick(editors)
-  const at = `${member.workspace}/${family.path}`
-  const queues = (yield* listIn(member, families[3] as Family)).map(({ id }) => String(id))
-  const define = () => family.define(random, { queues, worker })
-  const records = yield* listIn(member, family)
+  const at = `${member.workspace}/${recordKind.path}`
+  const queues = (yield* listIn(member, recordKinds[3] as RecordKind)).map(({ id }) => String(id))
+  const define = () => recordKind.define(random, { queues, worker })
+  const records = yield* listIn(member, recordKind)
   const record = random.pick(records)
   const send = (method: string, path: string, body?: object) =>
     ask(method, `${at}${path}`, { token, ...(body !== undefined && { body }) })
@@ -114,7 +114,7 @@ const change = Effect.fnUntraced(function* (
     case 3:
       return [yield* send("PATCH", one, { key: random.pick([null, ...keys]) })]
     case 4:
-      if (family.batches !== true) return [yield* create]
+      if (recordKind.batches !== true) return [yield* create]
       return [
         yield* send("POST", "/batch", {
           items: [define(), { ...define(), key }, { ...define(), url: "nowhere" }, define()]
@@ -123,11 +123,11 @@ const change = Effect.fnUntraced(function* (
     case 5:
       return [yield* send("DELETE", one)]
     case 6:
-      if (!family.pauses) return [yield* create]
+      if (!recordKind.pauses) return [yield* create]
       return [yield* send("POST", `${one}/pause`), yield* send("POST", `${one}/resume`)]
     case 7:
-      if (family.path !== "delayed" && !family.pauses) return [yield* create]
-      return [yield* send("PATCH", one, family.pauses ? { paused: random.next() < 0.7 } : some)]
+      if (recordKind.path !== "delayed" && !recordKind.pauses) return [yield* create]
+      return [yield* send("PATCH", one, recordKind.pauses ? { paused: random.next() < 0.7 } : some)]
     case 8:
       // Headers and secrets keep their values if a client sends their masks back.
       return [yield* send("PUT", `/by-key/${record.key ?? key}`, record)]
@@ -138,7 +138,7 @@ const change = Effect.fnUntraced(function* (
 
 const changeOthers = Effect.fnUntraced(function* ({ editors, member }: Fixture, random: Random) {
   const { token } = random.pick([editors[0], editors[2]])
-  const channels = yield* listIn(member, families.at(-1) as Family)
+  const channels = yield* listIn(member, recordKinds.at(-1) as RecordKind)
   const name = random.pick(["TOKEN", "OTHER"])
   const { version } = (yield* ask("GET", `${member.workspace}/notifications/settings`, { token }))
     .body
@@ -181,8 +181,8 @@ const fail = Effect.fnUntraced(function* ({ agent, editors: [{ token }], member 
   const run = yield* ask("POST", `${at}/run`, { token })
   const { session } = (yield* agent.hello()).body
   const claimed = yield* agent.claim(session)
-  const results = claimed.body.calls.map((call: Parameters<typeof success>[0]) => ({
-    ...success(call),
+  const results = claimed.body.calls.map((call: Parameters<typeof successResult>[0]) => ({
+    ...successResult(call),
     outcome: "failed",
     status_code: 500
   }))
@@ -247,14 +247,14 @@ const assertRecords = Effect.fnUntraced(function* (
   records: ReadonlyMap<string, Replayed>
 ) {
   let shown = 0
-  for (const family of families) {
-    for (const record of yield* listIn(member, family)) {
-      const found = records.get(`${family.kind} ${record.id}`)
-      if (found === undefined) return assert.fail(`the log has no ${family.kind} ${record.id}`)
+  for (const recordKind of recordKinds) {
+    for (const record of yield* listIn(member, recordKind)) {
+      const found = records.get(`${recordKind.kind} ${record.id}`)
+      if (found === undefined) return assert.fail(`the log has no ${recordKind.kind} ${record.id}`)
       const { created_by, fields, updated_by } = found
       assert.deepStrictEqual(
-        Object.fromEntries(family.fields.map((name) => [name, fields.get(name) ?? null])),
-        Object.fromEntries(family.fields.map((name) => [name, logged(record[name])]))
+        Object.fromEntries(recordKind.fields.map((name) => [name, fields.get(name) ?? null])),
+        Object.fromEntries(recordKind.fields.map((name) => [name, logged(record[name])]))
       )
       assert.deepStrictEqual(
         { created_by, updated_by },
@@ -282,7 +282,7 @@ const assertRecords = Effect.fnUntraced(function* (
 layer(testAppLayer({ plans }), { timeout: "120 seconds" })("the audit log alone", (it) => {
   it.effect.each([1, 2, 3, 4])("replays to the definitions that the API shows: %s", (seed) =>
     Effect.gen(function* () {
-      const random = randomOf(seed)
+      const random = seededRandom(seed)
       const fixture = yield* setUp
       const { editors, member } = fixture
       const answers: Array<Answer> = [...(yield* fail(fixture))]
@@ -292,7 +292,7 @@ layer(testAppLayer({ plans }), { timeout: "120 seconds" })("the audit log alone"
         if (turn === 0) yield* useUp(member, random.pick([0, 1_000]))
         else if (turn === 1) answers.push(...(yield* changeOthers(fixture, random)))
         else if (turn === 2) answers.push(...(yield* fail(fixture)))
-        else answers.push(...(yield* change(fixture, random, random.pick(families))))
+        else answers.push(...(yield* change(fixture, random, random.pick(recordKinds))))
       }
       yield* useUp(member, 1_000)
       for (const { status, text } of answers) assert.isBelow(status, 500, text)

@@ -6,13 +6,13 @@ import {
   ask,
   createKey,
   logIn,
-  outcome,
+  statusAndError,
   password,
   randomEmail,
   randomIp,
   signUp,
   times,
-  together
+  runConcurrently
 } from "../../support/http.ts"
 import { collide } from "../../support/collide.ts"
 import { startNode, TestApp, testNodesLayer, testConfig } from "../../support/TestApp.ts"
@@ -58,15 +58,15 @@ layer(testNodesLayer())("an account", (it) => {
   it.effect("exists once per email, even if several are registered simultaneously", () =>
     Effect.gen(function* () {
       const email = randomEmail()
-      const answers = yield* together(
+      const answers = yield* runConcurrently(
         times(6, (index) => register({ email }, index % 2 === 0 ? "url" : "otherUrl"))
       )
-      assert.deepStrictEqual(answers.map(outcome).toSorted(), [
+      assert.deepStrictEqual(answers.map(statusAndError).toSorted(), [
         "201",
         ...times(5, () => "409 email_taken")
       ])
       const again = yield* register({ email: email.toUpperCase() })
-      assert.strictEqual(outcome(again), "409 email_taken")
+      assert.strictEqual(statusAndError(again), "409 email_taken")
       const sql = yield* SqlClient.SqlClient
       const left = yield* sql`
         SELECT id
@@ -92,7 +92,7 @@ layer(testNodesLayer())("an account", (it) => {
         null
       ]) {
         const answer = yield* register({ email, password: bad })
-        assert.strictEqual(outcome(answer), "422 validation_failed", String(bad))
+        assert.strictEqual(statusAndError(answer), "422 validation_failed", String(bad))
         assert.deepStrictEqual(answer.body.detail.issues[0].path, ["password"])
         // A message that quotes the rejected password would expose it in clients' logs.
         if (typeof bad === "string") assert.notInclude(answer.text, bad.slice(0, 11))
@@ -124,7 +124,7 @@ layer(testNodesLayer())("an account", (it) => {
         `${"a".repeat(250)}@example.com`,
         7
       ]) {
-        assert.strictEqual(outcome(yield* register({ email })), "422 validation_failed")
+        assert.strictEqual(statusAndError(yield* register({ email })), "422 validation_failed")
       }
       const admin = yield* register({ role: "admin" })
       assert.deepStrictEqual(admin.body.detail.issues[0].path, ["role"])
@@ -136,10 +136,10 @@ layer(testNodesLayer())("an account", (it) => {
       const { email } = yield* signUp()
       const url = yield* startNode({ ...testConfig, registration: "closed" })
       yield* Effect.gen(function* () {
-        assert.strictEqual(outcome(yield* register({})), "403 registration_closed")
+        assert.strictEqual(statusAndError(yield* register({})), "403 registration_closed")
         // The rejection does not reveal whether an account exists.
-        assert.strictEqual(outcome(yield* register({ email })), "403 registration_closed")
-        assert.strictEqual(outcome(yield* logIn(email)), "200")
+        assert.strictEqual(statusAndError(yield* register({ email })), "403 registration_closed")
+        assert.strictEqual(statusAndError(yield* logIn(email)), "200")
       }).pipe(Effect.provideService(TestApp, { url, otherUrl: url, logs: [] }))
     })
   )
@@ -152,7 +152,7 @@ layer(testNodesLayer())("an account", (it) => {
       assert.strictEqual((yield* update({ name: "Grace" })).body.name, "Grace")
       assert.strictEqual((yield* update({})).body.name, "Grace")
       assert.isNull((yield* update({ name: null })).body.name)
-      assert.strictEqual(outcome(yield* update({ name: " " })), "422 validation_failed")
+      assert.strictEqual(statusAndError(yield* update({ name: " " })), "422 validation_failed")
       // Sending the current email does not count as a change.
       assert.strictEqual((yield* update({ email: member.email })).status, 200)
 
@@ -160,16 +160,16 @@ layer(testNodesLayer())("an account", (it) => {
       // The throttle would reject this many wrong passwords.
       for (let tried = 0; tried < 12; tried++) {
         const unconfirmed = yield* update({ email })
-        assert.strictEqual(outcome(unconfirmed), "422 validation_failed")
+        assert.strictEqual(statusAndError(unconfirmed), "422 validation_failed")
         assert.deepStrictEqual(unconfirmed.body.detail.issues[0].path, ["current_password"])
       }
       const wrong = yield* update({ email, current_password: "wrong", name: "Eve" })
-      assert.strictEqual(outcome(wrong), "401 invalid_credentials")
+      assert.strictEqual(statusAndError(wrong), "401 invalid_credentials")
       const taken = { email: (yield* signUp()).email, current_password: password }
-      assert.strictEqual(outcome(yield* update(taken)), "409 email_taken")
+      assert.strictEqual(statusAndError(yield* update(taken)), "409 email_taken")
       const changed = yield* update({ email, current_password: password })
       assert.deepInclude(changed.body, { email: member.email, pending_email: email, name: null })
-      assert.strictEqual(outcome(yield* logIn(member.email)), "200")
+      assert.strictEqual(statusAndError(yield* logIn(member.email)), "200")
     })
   )
 
@@ -189,8 +189,8 @@ layer(testNodesLayer())("an account", (it) => {
         }),
         logIn(member.email, { headers, password: "wrong" })
       ]
-      const answers = yield* together(times(12, (index) => tries[index % 4] ?? tries[0]!))
-      assert.deepStrictEqual(answers.map(outcome).toSorted(), [
+      const answers = yield* runConcurrently(times(12, (index) => tries[index % 4] ?? tries[0]!))
+      assert.deepStrictEqual(answers.map(statusAndError).toSorted(), [
         ...times(10, () => "401 invalid_credentials"),
         ...times(2, () => "429 rate_limited")
       ])
@@ -205,16 +205,19 @@ layer(testNodesLayer())("an account", (it) => {
       const key = yield* createKey(member)
       const change = (current_password: string, new_password: string) =>
         ask("POST", "/v1/auth/password", { token, body: { current_password, new_password } })
-      assert.strictEqual(outcome(yield* change("wrong", newPassword)), "401 invalid_credentials")
+      assert.strictEqual(
+        statusAndError(yield* change("wrong", newPassword)),
+        "401 invalid_credentials"
+      )
       const common = yield* change(password, "123456789abc")
       assert.deepStrictEqual(common.body.detail.issues[0].path, ["new_password"])
       assert.strictEqual(yield* accessStatus(other.access_token), "200")
 
       const changed = yield* change(password, newPassword)
-      assert.strictEqual(outcome(changed), "200")
+      assert.strictEqual(statusAndError(changed), "200")
       assert.strictEqual(changed.headers.get("cache-control"), "no-store")
       const refresh = ({ refresh_token }: { readonly refresh_token: string }) =>
-        Effect.map(ask("POST", "/v1/auth/refresh", { body: { refresh_token } }), outcome)
+        Effect.map(ask("POST", "/v1/auth/refresh", { body: { refresh_token } }), statusAndError)
       for (const earlier of [member, other]) {
         assert.strictEqual(
           yield* accessStatus(earlier.access_token, "otherUrl"),
@@ -224,7 +227,7 @@ layer(testNodesLayer())("an account", (it) => {
       }
       assert.strictEqual(yield* accessStatus(changed.body.access_token, "otherUrl"), "200")
       assert.strictEqual(yield* refresh(changed.body), "200")
-      assert.strictEqual(outcome(yield* logIn(member.email)), "401 invalid_credentials")
+      assert.strictEqual(statusAndError(yield* logIn(member.email)), "401 invalid_credentials")
       const login = yield* logIn(member.email, { password: newPassword })
       assert.strictEqual(login.status, 200)
       assert.strictEqual(yield* accessStatus(key.key), "200")
@@ -243,7 +246,7 @@ layer(testNodesLayer())("an account", (it) => {
           logIn(member.email, { at: "otherUrl" })
         ]
       )
-      assert.strictEqual(outcome(changed!), "200")
+      assert.strictEqual(statusAndError(changed!), "200")
       const sessions = yield* sql`SELECT id FROM sessions WHERE user_id = ${member.user_id}`
       assert.strictEqual(sessions.length, 1)
     })
@@ -259,8 +262,8 @@ layer(testNodesLayer())("an account", (it) => {
         const { key } = yield* createKey(member)
         const remove = (current_password?: string) =>
           ask("DELETE", "/v1/auth/me", { token, body: { current_password } })
-        assert.strictEqual(outcome(yield* remove()), "422 validation_failed")
-        assert.strictEqual(outcome(yield* remove("wrong")), "401 invalid_credentials")
+        assert.strictEqual(statusAndError(yield* remove()), "422 validation_failed")
+        assert.strictEqual(statusAndError(yield* remove("wrong")), "401 invalid_credentials")
         assert.strictEqual(yield* accessStatus(key), "200")
         // A workspace created during the deletion must also be deleted, or its creation must be
         // rejected.
@@ -271,11 +274,11 @@ layer(testNodesLayer())("an account", (it) => {
             remove(password)
           ]
         )
-        assert.strictEqual(outcome(removed!), "204")
-        assert.oneOf(outcome(created!), ["201", "401 invalid_token"])
+        assert.strictEqual(statusAndError(removed!), "204")
+        assert.oneOf(statusAndError(created!), ["201", "401 invalid_token"])
         assert.strictEqual(yield* accessStatus(key, "otherUrl"), "401 invalid_api_key")
         assert.strictEqual(yield* accessStatus(token, "otherUrl"), "401 invalid_token")
-        assert.strictEqual(outcome(yield* logIn(member.email)), "401 invalid_credentials")
+        assert.strictEqual(statusAndError(yield* logIn(member.email)), "401 invalid_credentials")
         const ids = [member.workspace_id, created?.body.id ?? member.workspace_id]
         const left = yield* sql`SELECT id FROM workspaces WHERE id = ANY (${ids}::uuid[])`
         assert.deepStrictEqual(left, [])
@@ -313,17 +316,17 @@ layer(testNodesLayer())("an account", (it) => {
       // Nobody knows this account's password, so only a recent sign-in is accepted.
       const remove = (body: object) => ask("DELETE", "/v1/auth/me", { token, body })
       yield* beginAt(11)
-      assert.strictEqual(outcome(yield* changeEmail), "401 invalid_credentials")
-      assert.strictEqual(outcome(yield* remove({})), "401 invalid_credentials")
+      assert.strictEqual(statusAndError(yield* changeEmail), "401 invalid_credentials")
+      assert.strictEqual(statusAndError(yield* remove({})), "401 invalid_credentials")
       assert.strictEqual(
-        outcome(yield* remove({ current_password: password })),
+        statusAndError(yield* remove({ current_password: password })),
         "401 invalid_credentials"
       )
       yield* beginAt(9)
       const changed = yield* changeEmail
       assert.strictEqual(changed.status, 200, changed.text)
       assert.isFalse(changed.body.has_password)
-      assert.strictEqual(outcome(yield* remove({})), "204")
+      assert.strictEqual(statusAndError(yield* remove({})), "204")
       assert.strictEqual(yield* accessStatus(token), "401 invalid_token")
     })
   )

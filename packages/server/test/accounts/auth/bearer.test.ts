@@ -8,7 +8,7 @@ import { SessionsRepo } from "../../../src/accounts/sessions/SessionsRepo.ts"
 import { Tokens } from "../../../src/accounts/sessions/Tokens.ts"
 import { Ids } from "../../../src/core/Ids.ts"
 import { Secrets } from "../../../src/core/Secrets.ts"
-import { ask, askRaw, createKey, outcome, signUp } from "../../support/http.ts"
+import { ask, askRaw, createKey, statusAndError, signUp } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 
 const wellFormed = `pak_${"A".repeat(43)}`
@@ -119,7 +119,7 @@ layer(testAppLayer())("the Authorization header", (it) => {
       for (const [what, headers, expected] of malformed(key)) {
         const raw = headers.flatMap((header) => ["authorization", header])
         const answer = yield* askRaw("GET", "/v1/whoami", raw)
-        assert.strictEqual(outcome(answer), expected, what)
+        assert.strictEqual(statusAndError(answer), expected, what)
         assert.strictEqual(
           answer.headers.get("www-authenticate"),
           'Bearer error="invalid_token"',
@@ -128,7 +128,7 @@ layer(testAppLayer())("the Authorization header", (it) => {
       }
       for (const scheme of ["Bearer", "bearer", "BEARER"]) {
         const answer = yield* askRaw("GET", "/v1/whoami", ["AUTHORIZATION", `${scheme} ${key}`])
-        assert.strictEqual(outcome(answer), "200", scheme)
+        assert.strictEqual(statusAndError(answer), "200", scheme)
       }
     })
   )
@@ -147,7 +147,7 @@ layer(testAppLayer())("the Authorization header", (it) => {
       ]
       for (const [where, path, headers] of elsewhere) {
         const answer = yield* askRaw("GET", path, headers)
-        assert.strictEqual(outcome(answer), missing, where)
+        assert.strictEqual(statusAndError(answer), missing, where)
         assert.strictEqual(answer.headers.get("www-authenticate"), "Bearer", where)
       }
     })
@@ -171,7 +171,8 @@ layer(testAppLayer())("the Authorization header", (it) => {
         ["DELETE", `/v1/auth/sessions/${id}`]
       ] as const) {
         const body = method === "GET" ? undefined : {}
-        const refusal = (token: string) => Effect.map(ask(method, path, { token, body }), outcome)
+        const refusal = (token: string) =>
+          Effect.map(ask(method, path, { token, body }), statusAndError)
         assert.strictEqual(yield* refusal(key), "403 jwt_only", `${method} ${path}`)
         assert.strictEqual(yield* refusal(wellFormed), badKey, `${method} ${path}`)
         assert.strictEqual(yield* refusal("pak_short"), badKey, `${method} ${path}`)

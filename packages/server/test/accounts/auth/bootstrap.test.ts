@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { ask, outcome } from "../../support/http.ts"
+import { ask, statusAndError } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 
 const email = "operator@example.com"
@@ -17,7 +17,7 @@ layer(testAppLayer({ bootstrap }))("the account of the settings", (it) => {
   it.effect("exists with its workspace when the node accepts requests", () =>
     Effect.gen(function* () {
       const login = yield* ask("POST", "/v1/auth/login", { body: { email, password } })
-      assert.strictEqual(outcome(login), "200")
+      assert.strictEqual(statusAndError(login), "200")
       const { body } = yield* ask("GET", "/v1/workspaces", { token: login.body.access_token })
       assert.deepStrictEqual(
         body.data.map(({ name }: { readonly name: string }) => name),

@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { mailTo, Mails, testAppWithMail } from "../../notifications/support/withMail.ts"
-import { ask, type Member, outcome, password, signUp } from "../../support/http.ts"
+import { waitForMail, Mails, testAppWithMail } from "../../notifications/support/withMail.ts"
+import { ask, type Member, statusAndError, password, signUp } from "../../support/http.ts"
 import { linkTokenFor } from "../email/linkTokenFor.ts"
-import { codeNow, startTotp } from "../totp/totp.ts"
+import { currentCode, startTotp } from "../totp/totp.ts"
 
 const address = "203.0.113.9"
 
@@ -28,8 +28,8 @@ layer(testAppWithMail)("the owner of an account gets a mail", (it) => {
   it.effect("about a changed password, with the time, the address and advice", () =>
     Effect.gen(function* () {
       const member = yield* verified
-      assert.strictEqual(outcome(yield* changePassword(member)), "200")
-      const { text } = yield* mailTo(member.email, "Your password was changed")
+      assert.strictEqual(statusAndError(yield* changePassword(member)), "200")
+      const { text } = yield* waitForMail(member.email, "Your password was changed")
       assert.include(
         text.replaceAll(/\s+/g, " "),
         `The password of your account at scheduling.test was changed on 2026-06-01 at 12:00 UTC, from the address ${address}.`
@@ -46,25 +46,25 @@ layer(testAppWithMail)("the owner of an account gets a mail", (it) => {
         token,
         new_password: "another long password"
       })
-      assert.strictEqual(outcome(answer), "204")
-      yield* mailTo(member.email, "Your password was changed")
+      assert.strictEqual(statusAndError(answer), "204")
+      yield* waitForMail(member.email, "Your password was changed")
     })
   )
 
   it.effect("about a second factor that was added or removed", () =>
     Effect.gen(function* () {
       const member = yield* verified
-      const code = yield* codeNow(yield* startTotp(member))
+      const code = yield* currentCode(yield* startTotp(member))
       const enabled = yield* act("POST", "/v1/auth/totp/confirm", member, { code })
-      const { text } = yield* mailTo(member.email, "A second factor was switched on")
+      const { text } = yield* waitForMail(member.email, "A second factor was switched on")
       assert.include(text, `from the address ${address}.`)
       const [recovery] = enabled.body.recovery_codes
       const removed = yield* act("DELETE", "/v1/auth/totp", member, {
         current_password: password,
         code: recovery
       })
-      assert.strictEqual(outcome(removed), "204")
-      yield* mailTo(member.email, "Your second factor was removed")
+      assert.strictEqual(statusAndError(removed), "204")
+      yield* waitForMail(member.email, "Your second factor was removed")
     })
   )
 
@@ -79,7 +79,7 @@ layer(testAppWithMail)("the owner of an account gets a mail", (it) => {
       })
       const member = yield* verified
       yield* changePassword(member)
-      yield* mailTo(member.email, "Your password was changed")
+      yield* waitForMail(member.email, "Your password was changed")
       const notices = (yield* Mails).filter(({ headers }) =>
         /changed/.test(headers.get("subject") ?? "")
       )

@@ -2,7 +2,14 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { waitUntilEventsLinked } from "../audit/waitUntilEventsLinked.ts"
-import { ask, logIn, type Member, outcome, registerAndLogIn, signUp } from "../../support/http.ts"
+import {
+  ask,
+  logIn,
+  type Member,
+  statusAndError,
+  registerAndLogIn,
+  signUp
+} from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 
 /** Matches columns whose values differ between any two accounts. */
@@ -63,7 +70,7 @@ layer(testAppLayer())("an account created by makeAccount", (it) => {
   it.effect("works like other accounts", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
-      assert.strictEqual(outcome(yield* logIn(member.email)), "200")
+      assert.strictEqual(statusAndError(yield* logIn(member.email)), "200")
       const body = { refresh_token: member.refresh_token }
       const { body: renewed } = yield* ask("POST", "/v1/auth/refresh", { body })
       const secrets = yield* ask("GET", `${member.workspace}/signing-secrets?url=https://a.test`, {

@@ -1,14 +1,21 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { ask, createKey, outcome, signUp, times, together } from "../../support/http.ts"
+import {
+  ask,
+  createKey,
+  statusAndError,
+  signUp,
+  times,
+  runConcurrently
+} from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 
 const perMinute = 12
 
 const used = (count: number, token: string, path = "/v1/whoami") =>
-  Effect.map(together(times(count, () => ask("GET", path, { token }))), (answers) =>
-    answers.map(outcome).toSorted()
+  Effect.map(runConcurrently(times(count, () => ask("GET", path, { token }))), (answers) =>
+    answers.map(statusAndError).toSorted()
   )
 
 layer(testAppLayer({ rateLimit: perMinute }))("the rate limit of a credential", (it) => {
@@ -31,7 +38,7 @@ layer(testAppLayer({ rateLimit: perMinute }))("the rate limit of a credential", 
         times(perMinute, () => "200")
       )
       const refused = yield* ask("GET", "/v1/whoami", { token: key })
-      assert.strictEqual(outcome(refused), "429 rate_limited")
+      assert.strictEqual(statusAndError(refused), "429 rate_limited")
       assert.strictEqual(refused.body.detail.retry_after, 5)
       assert.strictEqual(refused.headers.get("retry-after"), "5")
       assert.strictEqual(refused.headers.get("ratelimit"), '"default";r=0;t=5')
@@ -72,14 +79,14 @@ layer(testAppLayer({ rateLimit: perMinute }))("the rate limit of a credential", 
       yield* used(perMinute - 1, member.access_token)
       const write = { token: member.access_token, body: { name: "too many" } }
       const changed = yield* ask("PATCH", member.workspace, write)
-      assert.strictEqual(outcome(changed), "429 rate_limited")
+      assert.strictEqual(statusAndError(changed), "429 rate_limited")
     })
   )
 
   it.effect("does not count unknown credentials", () =>
     Effect.gen(function* () {
       const answer = yield* ask("GET", "/v1/whoami", { token: `pak_${"a".repeat(43)}` })
-      assert.strictEqual(outcome(answer), "401 invalid_api_key")
+      assert.strictEqual(statusAndError(answer), "401 invalid_api_key")
       assert.isNull(answer.headers.get("ratelimit"))
       assert.isNull((yield* ask("GET", "/v1/health")).headers.get("ratelimit"))
     })
@@ -118,7 +125,7 @@ layer(testAppLayer({ rateLimit: 3 }))("the rate limit of an account", (it) => {
         assert.deepStrictEqual(yield* used(3, key), ["200", "200", "200"])
       }
       const refused = yield* ask("GET", "/v1/whoami", { token: last })
-      assert.strictEqual(outcome(refused), "429 rate_limited")
+      assert.strictEqual(statusAndError(refused), "429 rate_limited")
       assert.strictEqual(refused.headers.get("ratelimit"), '"default";r=0;t=1')
       assert.deepStrictEqual(yield* used(1, (yield* signUp()).access_token), ["200"])
     })

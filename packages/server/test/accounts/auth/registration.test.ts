@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, outcome, password, randomEmail, randomIp } from "../../support/http.ts"
+import { ask, statusAndError, password, randomEmail, randomIp } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 
@@ -17,14 +17,14 @@ layer(testAppLayer())("registration", (it) => {
       const answers = yield* Effect.forEach(Array.from({ length: 51 }), () => register(ip), {
         concurrency: 8
       })
-      const counts = Map.groupBy(answers, outcome)
+      const counts = Map.groupBy(answers, statusAndError)
       assert.strictEqual(counts.get("201")?.length, 50)
       const [refused] = counts.get("429 rate_limited") ?? []
       assert.strictEqual(refused?.headers.get("retry-after"), "900")
 
-      assert.strictEqual(outcome(yield* register(randomIp())), "201")
+      assert.strictEqual(statusAndError(yield* register(randomIp())), "201")
       yield* leap("15 minutes")
-      assert.strictEqual(outcome(yield* register(ip)), "201")
+      assert.strictEqual(statusAndError(yield* register(ip)), "201")
     })
   )
 })

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as net from "node:net"
-import { ask, askRaw, outcome, randomEmail } from "../../support/http.ts"
+import { ask, askRaw, statusAndError, randomEmail } from "../../support/http.ts"
 import { realHashes, TestApp, testAppLayer } from "../../support/TestApp.ts"
 
 const firstPassword = "the first password of this account"
@@ -43,7 +43,7 @@ const useEverything = Effect.gen(function* () {
     token,
     body: { current_password: firstPassword, new_password: secondPassword }
   })
-  assert.strictEqual(outcome(changed), "200")
+  assert.strictEqual(statusAndError(changed), "200")
   return {
     email,
     key: String(key.body.key),
@@ -184,7 +184,7 @@ layer(testAppLayer({}, realHashes))("secrets", (it) => {
         body: { current_password: secondPassword }
       })
       assert.deepStrictEqual(unsealed.body.data, [])
-      assert.strictEqual(outcome(unverified), "500 internal_error")
+      assert.strictEqual(statusAndError(unverified), "500 internal_error")
       answers.push(unsealed.text, unverified.text)
       assert.strictEqual(failures(), before + 1)
 

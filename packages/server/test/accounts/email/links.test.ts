@@ -2,17 +2,17 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { notificationsOf } from "../../notifications/support/channels.ts"
-import { mailTo, testAppWithMail } from "../../notifications/support/withMail.ts"
+import { waitForMail, testAppWithMail } from "../../notifications/support/withMail.ts"
 import {
   ask,
   logIn,
   type Member,
-  outcome,
+  statusAndError,
   password,
   randomEmail,
   randomIp,
   signUp,
-  together
+  runConcurrently
 } from "../../support/http.ts"
 import { testNodesLayer, testNow } from "../../support/TestApp.ts"
 import { linkTokenFor } from "./linkTokenFor.ts"
@@ -41,14 +41,14 @@ layer(testNodesLayer())("an email", (it) => {
       const changed = yield* change(member, { email, current_password: password })
       const expected = { email: member.email, pending_email: email, email_verified: false }
       assert.deepInclude(changed.body, expected)
-      assert.strictEqual(outcome(yield* logIn(email)), "401 invalid_credentials")
+      assert.strictEqual(statusAndError(yield* logIn(email)), "401 invalid_credentials")
 
       const token = yield* linkTokenFor("email", member)
-      const answers = yield* together([verify(token), verify(token, "otherUrl")])
-      assert.deepStrictEqual(answers.map(outcome).toSorted(), ["204", "401 invalid_link"])
+      const answers = yield* runConcurrently([verify(token), verify(token, "otherUrl")])
+      assert.deepStrictEqual(answers.map(statusAndError).toSorted(), ["204", "401 invalid_link"])
       assert.deepInclude(yield* me(member), { email, pending_email: null, email_verified: true })
-      assert.strictEqual(outcome(yield* logIn(member.email)), "401 invalid_credentials")
-      assert.strictEqual(outcome(yield* logIn(email)), "200")
+      assert.strictEqual(statusAndError(yield* logIn(member.email)), "401 invalid_credentials")
+      assert.strictEqual(statusAndError(yield* logIn(email)), "200")
     })
   )
 
@@ -59,7 +59,7 @@ layer(testNodesLayer())("an email", (it) => {
       const token = yield* linkTokenFor("email", member)
       const back = yield* change(member, { email: member.email, current_password: password })
       assert.deepInclude(back.body, { email: member.email, pending_email: null })
-      assert.strictEqual(outcome(yield* verify(token)), "401 invalid_link")
+      assert.strictEqual(statusAndError(yield* verify(token)), "401 invalid_link")
     })
   )
 
@@ -68,13 +68,13 @@ layer(testNodesLayer())("an email", (it) => {
       const member = yield* signUp()
       const reset = yield* linkTokenFor("password reset", member)
       const old = yield* linkTokenFor("email", member, testNow)
-      assert.strictEqual(outcome(yield* verify(old)), "401 invalid_link")
+      assert.strictEqual(statusAndError(yield* verify(old)), "401 invalid_link")
       const first = yield* linkTokenFor("email", member)
       const second = yield* linkTokenFor("email", member)
       for (const token of [old, first, second.slice(1), `${second}A`, reset, "x"]) {
-        assert.strictEqual(outcome(yield* verify(token)), "401 invalid_link")
+        assert.strictEqual(statusAndError(yield* verify(token)), "401 invalid_link")
       }
-      assert.strictEqual(outcome(yield* verify(second)), "204")
+      assert.strictEqual(statusAndError(yield* verify(second)), "204")
     })
   )
 
@@ -87,8 +87,8 @@ layer(testNodesLayer())("an email", (it) => {
         assert.strictEqual(answer.body.pending_email, email)
       }
       const tokens = [yield* linkTokenFor("email", first), yield* linkTokenFor("email", second)]
-      const answers = yield* together(tokens.map((token) => verify(token)))
-      assert.deepStrictEqual(answers.map(outcome).toSorted(), ["204", "409 email_taken"])
+      const answers = yield* runConcurrently(tokens.map((token) => verify(token)))
+      assert.deepStrictEqual(answers.map(statusAndError).toSorted(), ["204", "409 email_taken"])
     })
   )
 
@@ -96,7 +96,7 @@ layer(testNodesLayer())("an email", (it) => {
     Effect.gen(function* () {
       const member = yield* signUp()
       const answer = yield* resend(member)
-      assert.strictEqual(outcome(answer), "409 conflict")
+      assert.strictEqual(statusAndError(answer), "409 conflict")
       assert.include(answer.body.detail.message, "operator")
       yield* verify(yield* linkTokenFor("email", member))
       assert.include((yield* resend(member)).body.detail.message, "already verified")
@@ -112,7 +112,7 @@ layer(testNodesLayer())("an email", (it) => {
         { concurrency: 8 }
       )
       const limited = answers.filter(({ status }) => status === 429)
-      assert.deepStrictEqual(limited.map(outcome), ["429 rate_limited"])
+      assert.deepStrictEqual(limited.map(statusAndError), ["429 rate_limited"])
     })
   )
 })
@@ -123,7 +123,7 @@ layer(testAppWithMail)("an account on a server that sends mail", (it) => {
   it.effect("verifies its email with the button on the page of the link", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
-      const mail = yield* mailTo(member.email, "Is this your email?")
+      const mail = yield* waitForMail(member.email, "Is this your email?")
       const link = linkIn(mail.text)?.[1] ?? ""
       assert.include(mail.html, link)
       assert.strictEqual((yield* ask("GET", link)).status, 200)
@@ -173,13 +173,13 @@ layer(testAppWithMail)("an account on a server that sends mail", (it) => {
       yield* verify(yield* linkTokenFor("email", member))
       const email = randomEmail()
       yield* change(member, { email, current_password: password })
-      const first = yield* mailTo(email, "Is this your email?")
-      assert.strictEqual(outcome(yield* resend(member)), "204")
-      const second = yield* mailTo(email, "Is this your email?", 2)
+      const first = yield* waitForMail(email, "Is this your email?")
+      assert.strictEqual(statusAndError(yield* resend(member)), "204")
+      const second = yield* waitForMail(email, "Is this your email?", 2)
       const [old, latest] = [first, second].map(({ text }) => linkIn(text)?.[1] ?? "")
       assert.strictEqual((yield* ask("POST", old ?? "")).status, 404)
       assert.strictEqual((yield* ask("POST", latest ?? "")).status, 200)
-      yield* mailTo(member.email, "Your email address was changed")
+      yield* waitForMail(member.email, "Your email address was changed")
       const sql = yield* SqlClient.SqlClient
       const events = yield* sql<{ readonly action: string }>`
         SELECT action
@@ -195,8 +195,8 @@ layer(testAppWithMail)("an account on a server that sends mail", (it) => {
         yield* change(member, { email: randomEmail(), current_password: password })
       }
       const limited = yield* change(member, { email: randomEmail(), current_password: password })
-      assert.strictEqual(outcome(limited), "429 rate_limited")
-      assert.strictEqual(outcome(yield* resend(member)), "429 rate_limited")
+      assert.strictEqual(statusAndError(limited), "429 rate_limited")
+      assert.strictEqual(statusAndError(yield* resend(member)), "429 rate_limited")
     })
   )
 
@@ -212,19 +212,19 @@ layer(testAppWithMail)("an account on a server that sends mail", (it) => {
       const invited = yield* invite(guest.email)
       assert.strictEqual(invited.status, 201)
       assert.isNull(invited.body.token)
-      const mail = yield* mailTo(guest.email, "You are invited to a workspace")
+      const mail = yield* waitForMail(guest.email, "You are invited to a workspace")
       const token =
         /^https:\/\/scheduling\.test\/invitation#([\w-]{43})$/m.exec(mail.text)?.[1] ?? ""
       const accepted = yield* ask("POST", "/v1/invitations/accept", {
         token: guest.access_token,
         body: { token }
       })
-      assert.strictEqual(outcome(accepted), "200")
+      assert.strictEqual(statusAndError(accepted), "200")
       const email = randomEmail()
       for (let sent = 0; sent < 5; sent++) {
-        assert.strictEqual(outcome(yield* invite(email)), "201")
+        assert.strictEqual(statusAndError(yield* invite(email)), "201")
       }
-      assert.strictEqual(outcome(yield* invite(email)), "429 rate_limited")
+      assert.strictEqual(statusAndError(yield* invite(email)), "429 rate_limited")
     })
   )
 
@@ -251,13 +251,13 @@ layer(testAppWithMail)("an account on a server that sends mail", (it) => {
           token: body.access_token,
           body: { current_password: password }
         })
-        assert.strictEqual(outcome(removed), "204")
+        assert.strictEqual(statusAndError(removed), "204")
       }
       const refused = yield* register(`${name}+another@target.example`)
-      assert.strictEqual(outcome(refused), "429 rate_limited")
+      assert.strictEqual(statusAndError(refused), "429 rate_limited")
       assert.include(refused.body.detail.message, "mails have been sent to this address")
       assert.strictEqual(
-        outcome(yield* logIn(`${name}+another@target.example`)),
+        statusAndError(yield* logIn(`${name}+another@target.example`)),
         "401 invalid_credentials"
       )
     })
@@ -283,7 +283,7 @@ layer(testAppWithMail)("an account on a server that sends mail", (it) => {
         body: { email: to, password },
         headers: { "x-forwarded-for": randomIp() }
       })
-      assert.strictEqual(outcome(registered), "429 rate_limited")
+      assert.strictEqual(statusAndError(registered), "429 rate_limited")
       assert.isAbove(registered.body.detail.retry_after, 15 * 60)
     })
   )

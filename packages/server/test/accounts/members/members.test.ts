@@ -7,10 +7,10 @@ import {
   newMember,
   logIn,
   type Member,
-  outcome,
+  statusAndError,
   password,
   signUp,
-  together
+  runConcurrently
 } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testNodesLayer } from "../../support/TestApp.ts"
@@ -74,12 +74,15 @@ layer(testNodesLayer())("members", (it) => {
       const owner = yield* signUp()
       const member = yield* newMember(owner, "admin")
       const rename = (at: "url" | "otherUrl") =>
-        Effect.map(act(member, at)("PATCH", owner.workspace, { name: "ours" }), outcome)
+        Effect.map(act(member, at)("PATCH", owner.workspace, { name: "ours" }), statusAndError)
       assert.strictEqual(yield* rename("otherUrl"), "200")
       const changed = yield* setRole(owner, owner.workspace, member, "editor")
       assert.strictEqual(changed.body.role, "editor")
       assert.strictEqual(yield* rename("otherUrl"), "403 forbidden")
-      assert.strictEqual(outcome(yield* setRole(owner, owner.workspace, member, "editor")), "200")
+      assert.strictEqual(
+        statusAndError(yield* setRole(owner, owner.workspace, member, "editor")),
+        "200"
+      )
       const answer = yield* act(member)("PATCH", owner.workspace, { name: "ours" })
       assert.deepInclude(answer.body.detail, {
         required_role: "admin",
@@ -104,14 +107,14 @@ layer(testNodesLayer())("members", (it) => {
           role: "owner"
         })
       ]) {
-        assert.strictEqual(outcome(answer), "403 forbidden")
+        assert.strictEqual(statusAndError(answer), "403 forbidden")
         assert.strictEqual(answer.body.detail.required_role, "owner")
       }
       assert.strictEqual(
-        outcome(yield* setRole(editor, workspace, editor, "admin")),
+        statusAndError(yield* setRole(editor, workspace, editor, "admin")),
         "403 forbidden"
       )
-      assert.strictEqual(outcome(yield* setRole(admin, workspace, editor, "admin")), "200")
+      assert.strictEqual(statusAndError(yield* setRole(admin, workspace, editor, "admin")), "200")
       assert.deepStrictEqual(yield* rolesIn(owner), {
         [owner.user_id]: "owner",
         [admin.user_id]: "admin",
@@ -129,12 +132,12 @@ layer(testNodesLayer())("members", (it) => {
         yield* remove(owner, workspace, owner),
         yield* act(owner)("POST", `${workspace}/leave`)
       ]) {
-        assert.strictEqual(outcome(answer), "409 conflict")
+        assert.strictEqual(statusAndError(answer), "409 conflict")
       }
       const second = yield* newMember(owner, "owner")
-      assert.strictEqual(outcome(yield* act(owner)("POST", `${workspace}/leave`)), "204")
+      assert.strictEqual(statusAndError(yield* act(owner)("POST", `${workspace}/leave`)), "204")
       assert.deepStrictEqual(yield* rolesIn(second, workspace), { [second.user_id]: "owner" })
-      assert.strictEqual(outcome(yield* act(owner)("GET", workspace)), "404 not_found")
+      assert.strictEqual(statusAndError(yield* act(owner)("GET", workspace)), "404 not_found")
     })
   )
 
@@ -154,7 +157,10 @@ layer(testNodesLayer())("members", (it) => {
               ? act(one)("DELETE", "/v1/auth/me", { current_password: password })
               : act(one)("POST", `${workspace}/leave`)
         }[round]
-        const answers = yield* together([stepDown(owner, "url"), stepDown(second, "otherUrl")])
+        const answers = yield* runConcurrently([
+          stepDown(owner, "url"),
+          stepDown(second, "otherUrl")
+        ])
         const statuses = answers.map(({ status }) => status).toSorted()
         assert.isBelow(statuses[0]!, 300, round)
         // The first request succeeds. A workspace is deleted together with its last owner's
@@ -178,21 +184,21 @@ layer(testNodesLayer())("members", (it) => {
       const admin = yield* newMember(owner, "admin")
       const { workspace } = owner
       const { id, key } = yield* createKey({ workspace, access_token: admin.access_token })
-      assert.strictEqual(outcome(yield* remove(owner, workspace, admin)), "204")
-      assert.strictEqual(outcome(yield* remove(owner, workspace, admin)), "404 not_found")
-      assert.strictEqual(outcome(yield* act(admin)("GET", workspace)), "404 not_found")
-      assert.strictEqual(outcome(yield* ask("GET", workspace, { token: key })), "200")
+      assert.strictEqual(statusAndError(yield* remove(owner, workspace, admin)), "204")
+      assert.strictEqual(statusAndError(yield* remove(owner, workspace, admin)), "404 not_found")
+      assert.strictEqual(statusAndError(yield* act(admin)("GET", workspace)), "404 not_found")
+      assert.strictEqual(statusAndError(yield* ask("GET", workspace, { token: key })), "200")
       // The session belongs to the user, so it stays valid and can be refreshed.
       assert.strictEqual(yield* accessStatus(admin.access_token), "200")
       const refreshed = yield* ask("POST", "/v1/auth/refresh", {
         body: { refresh_token: admin.refresh_token }
       })
       const later = { ...admin, access_token: String(refreshed.body.access_token) }
-      assert.strictEqual(outcome(yield* act(later)("GET", workspace)), "404 not_found")
+      assert.strictEqual(statusAndError(yield* act(later)("GET", workspace)), "404 not_found")
       yield* act(admin)("DELETE", "/v1/auth/me", { current_password: password })
       const record = yield* act(owner)("GET", `${workspace}/api-keys/${id}`)
       assert.isNull(record.body.created_by)
-      assert.strictEqual(outcome(yield* ask("GET", workspace, { token: key })), "200")
+      assert.strictEqual(statusAndError(yield* ask("GET", workspace, { token: key })), "200")
     })
   )
 
@@ -202,12 +208,12 @@ layer(testNodesLayer())("members", (it) => {
       const admin = yield* newMember(owner, "admin")
       const viewer = yield* newMember(owner, "viewer")
       const { workspace } = owner
-      const [promoted, removed] = yield* together([
+      const [promoted, removed] = yield* runConcurrently([
         setRole(admin, workspace, viewer, "editor"),
         remove(owner, workspace, admin)
       ])
-      assert.strictEqual(outcome(removed!), "204")
-      assert.include(["200", "404 not_found"], outcome(promoted!))
+      assert.strictEqual(statusAndError(removed!), "204")
+      assert.include(["200", "404 not_found"], statusAndError(promoted!))
       const { [viewer.user_id]: role } = yield* rolesIn(owner)
       assert.strictEqual(role, promoted!.status === 200 ? "editor" : "viewer")
     })
@@ -217,15 +223,18 @@ layer(testNodesLayer())("members", (it) => {
     Effect.gen(function* () {
       const owner = yield* signUp()
       const admin = yield* newMember(owner, "admin")
-      const [refreshed, removed] = yield* together([
+      const [refreshed, removed] = yield* runConcurrently([
         ask("POST", "/v1/auth/refresh", { body: { refresh_token: admin.refresh_token } }),
         remove(owner, owner.workspace, admin)
       ])
-      assert.deepStrictEqual([refreshed!, removed!].map(outcome), ["200", "204"])
+      assert.deepStrictEqual([refreshed!, removed!].map(statusAndError), ["200", "204"])
       const later = { ...admin, access_token: String(refreshed!.body.access_token) }
       for (const token of [admin, later]) {
-        assert.strictEqual(outcome(yield* act(token)("GET", owner.workspace)), "404 not_found")
-        assert.strictEqual(outcome(yield* act(token)("GET", admin.workspace)), "200")
+        assert.strictEqual(
+          statusAndError(yield* act(token)("GET", owner.workspace)),
+          "404 not_found"
+        )
+        assert.strictEqual(statusAndError(yield* act(token)("GET", admin.workspace)), "200")
       }
     })
   )
@@ -237,15 +246,15 @@ layer(testNodesLayer())("members", (it) => {
         const owner = yield* signUp()
         const admin = yield* newMember(owner, "admin")
         const rename = (name: string) => act(admin, "otherUrl")("PATCH", owner.workspace, { name })
-        const [renamed, lowered] = yield* together([
+        const [renamed, lowered] = yield* runConcurrently([
           rename("renamed"),
           setRole(owner, owner.workspace, admin, "viewer")
         ])
-        assert.strictEqual(outcome(lowered!), "200")
-        assert.include(["200", "403 forbidden"], outcome(renamed!))
+        assert.strictEqual(statusAndError(lowered!), "200")
+        assert.include(["200", "403 forbidden"], statusAndError(renamed!))
         const { body } = yield* act(admin)("GET", owner.workspace)
         assert.strictEqual(body.name === "renamed", renamed!.status === 200)
-        assert.strictEqual(outcome(yield* rename("again")), "403 forbidden")
+        assert.strictEqual(statusAndError(yield* rename("again")), "403 forbidden")
       })
   )
 
@@ -300,11 +309,11 @@ layer(testNodesLayer())("an invitation", (it) => {
       assert.strictEqual(invited.status, 201)
       assert.strictEqual(invited.headers.get("cache-control"), "no-store")
       assert.deepInclude(invited.body, { email: guest.email, role: "editor" })
-      const answers = yield* together([
+      const answers = yield* runConcurrently([
         accept(guest, invited.body.token),
         accept(guest, invited.body.token, "otherUrl")
       ])
-      assert.deepStrictEqual(answers.map(outcome).toSorted(), ["200", "404 not_found"])
+      assert.deepStrictEqual(answers.map(statusAndError).toSorted(), ["200", "404 not_found"])
       assert.strictEqual((yield* rolesIn(owner))[guest.user_id], "editor")
       const listed = yield* act(owner)("GET", `${owner.workspace}/invitations`)
       assert.deepStrictEqual(listed.body.data, [])
@@ -334,11 +343,11 @@ layer(testNodesLayer())("an invitation", (it) => {
         email: email.toLowerCase(),
         invited_by: owner.email
       })
-      assert.strictEqual(outcome(yield* preview(token.slice(1))), "404 not_found")
+      assert.strictEqual(statusAndError(yield* preview(token.slice(1))), "404 not_found")
       yield* act(owner)("PATCH", "/v1/auth/me", { name: "Ada Lovelace" })
       assert.strictEqual((yield* preview(token)).body.invited_by, "Ada Lovelace")
       yield* leap("7 days")
-      assert.strictEqual(outcome(yield* preview(token)), "404 not_found")
+      assert.strictEqual(statusAndError(yield* preview(token)), "404 not_found")
     })
   )
 
@@ -348,13 +357,13 @@ layer(testNodesLayer())("an invitation", (it) => {
       const [guest, stranger] = [yield* signUp(), yield* signUp()]
       const invited = yield* invite(owner, guest.email)
       const { token } = invited.body
-      assert.strictEqual(outcome(yield* accept(stranger, token)), "404 not_found")
-      assert.strictEqual(outcome(yield* accept(guest, token.slice(1))), "404 not_found")
+      assert.strictEqual(statusAndError(yield* accept(stranger, token)), "404 not_found")
+      assert.strictEqual(statusAndError(yield* accept(guest, token.slice(1))), "404 not_found")
       yield* leap("7 days")
       const { body } = yield* logIn(guest.email)
       const later = { ...guest, access_token: String(body.access_token) }
       const answer = yield* accept(later, token)
-      assert.strictEqual(outcome(answer), "404 not_found")
+      assert.strictEqual(statusAndError(answer), "404 not_found")
       assert.strictEqual(answer.body.detail.resource, "invitation")
     })
   )
@@ -366,18 +375,18 @@ layer(testNodesLayer())("an invitation", (it) => {
       const guest = yield* signUp()
       const first = yield* invite(owner, guest.email)
       const second = yield* invite(owner, guest.email, "editor")
-      assert.strictEqual(outcome(yield* accept(guest, first.body.token)), "404 not_found")
+      assert.strictEqual(statusAndError(yield* accept(guest, first.body.token)), "404 not_found")
       const path = `${owner.workspace}/invitations/${second.body.id}`
-      assert.strictEqual(outcome(yield* act(owner)("DELETE", path)), "204")
-      assert.strictEqual(outcome(yield* accept(guest, second.body.token)), "404 not_found")
+      assert.strictEqual(statusAndError(yield* act(owner)("DELETE", path)), "204")
+      assert.strictEqual(statusAndError(yield* accept(guest, second.body.token)), "404 not_found")
       const byAdmin = () => invite(admin, guest.email, "admin", owner.workspace)
       const third = yield* byAdmin()
       yield* setRole(owner, owner.workspace, admin, "viewer")
-      assert.strictEqual(outcome(yield* accept(guest, third.body.token)), "404 not_found")
+      assert.strictEqual(statusAndError(yield* accept(guest, third.body.token)), "404 not_found")
       yield* setRole(owner, owner.workspace, admin, "admin")
       const fourth = yield* byAdmin()
       yield* remove(owner, owner.workspace, admin)
-      assert.strictEqual(outcome(yield* accept(guest, fourth.body.token)), "404 not_found")
+      assert.strictEqual(statusAndError(yield* accept(guest, fourth.body.token)), "404 not_found")
     })
   )
 
@@ -385,14 +394,14 @@ layer(testNodesLayer())("an invitation", (it) => {
     Effect.gen(function* () {
       const owner = yield* signUp()
       const member = yield* newMember(owner, "viewer")
-      assert.strictEqual(outcome(yield* invite(owner, member.email)), "409 conflict")
+      assert.strictEqual(statusAndError(yield* invite(owner, member.email)), "409 conflict")
       const answers = yield* Effect.forEach(
         Array.from({ length: 101 }, (_, index) => `guest${index}@example.com`),
         (email) => invite(owner, email),
         { concurrency: 10 }
       )
       const refused = answers.filter(({ status }) => status !== 201)
-      assert.deepStrictEqual(refused.map(outcome), ["402 quota_exceeded"])
+      assert.deepStrictEqual(refused.map(statusAndError), ["402 quota_exceeded"])
     })
   )
 })

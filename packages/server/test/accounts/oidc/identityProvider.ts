@@ -9,7 +9,7 @@ import {
   clientId,
   clientSecret,
   type Intercept,
-  type Person,
+  type ProviderUser,
   startProvider
 } from "./startProvider.ts"
 
@@ -20,7 +20,7 @@ export class TestProvider extends Context.Service<
   {
     readonly issuer: string
     /** The people known to the provider, by subject. */
-    readonly people: Map<string, Person>
+    readonly people: Map<string, ProviderUser>
     /** Replaces the provider's signing key. */
     readonly rotateKeys: Effect.Effect<void>
     /** Signs an ID token with any claims, as the provider does. */
@@ -87,14 +87,21 @@ export const withProvider = (
   )
 
 /** The headers that the panel's own page sends. */
-export const ownPage = { origin: publicUrl, "sec-fetch-site": "same-origin", "x-panel": "1" }
+export const panelPageHeaders = {
+  origin: publicUrl,
+  "sec-fetch-site": "same-origin",
+  "x-panel": "1"
+}
 
 /** Starts a sign-in as the panel does. Returns the provider's URL and the browser's cookie. */
 export const beginSignIn = Effect.fnUntraced(function* (
   body: Readonly<Record<string, unknown>> = {},
   headers: Readonly<Record<string, string>> = {}
 ) {
-  const begun = yield* ask("POST", "/panel/oidc", { body, headers: { ...ownPage, ...headers } })
+  const begun = yield* ask("POST", "/panel/oidc", {
+    body,
+    headers: { ...panelPageHeaders, ...headers }
+  })
   return {
     answer: begun,
     url: String(begun.body?.url),
@@ -105,7 +112,7 @@ export const beginSignIn = Effect.fnUntraced(function* (
 /**
  * Signs a person in at the provider. Returns the URL that the provider redirects the browser to.
  */
-export const visitProvider = (url: string, subject: string) =>
+export const signInAtProvider = (url: string, subject: string) =>
   Effect.promise(async () => {
     const jar = new Map<string, string>()
     let location = url
@@ -129,7 +136,7 @@ export const visitProvider = (url: string, subject: string) =>
   })
 
 /** Follows the provider's redirect back to the node. */
-export const returnFrom = (path: string, cookie: string) =>
+export const followRedirectBack = (path: string, cookie: string) =>
   ask("GET", path, { headers: { cookie, "sec-fetch-site": "cross-site" } })
 
 export const signInAs = Effect.fnUntraced(function* (
@@ -137,7 +144,7 @@ export const signInAs = Effect.fnUntraced(function* (
   body: Readonly<Record<string, unknown>> = {}
 ) {
   const { cookie, url } = yield* beginSignIn(body)
-  return yield* returnFrom(yield* visitProvider(url, subject), cookie)
+  return yield* followRedirectBack(yield* signInAtProvider(url, subject), cookie)
 })
 
 /** Returns the address that the browser is redirected to after it returns from the provider. */
@@ -153,11 +160,11 @@ export const sessionCookieOf = ({ headers }: Answer) =>
     ?.split(";")[0] ?? ""
 
 /** Refreshes the panel's session, as the panel does when it is opened. */
-export const refresh = (cookie: string) =>
-  ask("PUT", "/panel/session", { headers: { ...ownPage, cookie } })
+export const refreshPanelSession = (cookie: string) =>
+  ask("PUT", "/panel/session", { headers: { ...panelPageHeaders, cookie } })
 
 /** Adds a person with a new, verified email address to the provider. */
-export const addPerson = Effect.fnUntraced(function* (person: Person = {}) {
+export const addProviderUser = Effect.fnUntraced(function* (person: ProviderUser = {}) {
   const { people } = yield* TestProvider
   const subject = randomUUID()
   const email = `${subject}@example.com`

@@ -3,15 +3,15 @@ import { Effect } from "effect"
 import { SignJWT, UnsecuredJWT } from "jose"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import {
-  addPerson,
+  addProviderUser,
   beginSignIn,
   destinationOf,
-  refresh,
-  returnFrom,
+  refreshPanelSession,
+  followRedirectBack,
   sessionCookieOf,
   signInAs,
   TestProvider,
-  visitProvider,
+  signInAtProvider,
   withProvider
 } from "./identityProvider.ts"
 
@@ -31,9 +31,9 @@ const withIdToken = Effect.fnUntraced(function* (
   make: (claims: Readonly<Record<string, unknown>>) => Effect.Effect<string, never, TestProvider>
 ) {
   const provider = yield* TestProvider
-  const { subject } = yield* addPerson()
+  const { subject } = yield* addProviderUser()
   const { cookie, url } = yield* beginSignIn()
-  const path = yield* visitProvider(url, subject)
+  const path = yield* signInAtProvider(url, subject)
   const now = Math.floor(Date.now() / 1000)
   const id_token = yield* make({
     iss: provider.issuer,
@@ -52,7 +52,7 @@ const withIdToken = Effect.fnUntraced(function* (
     json(response, { access_token: "an access token", token_type: "Bearer", id_token })
     return true
   }
-  return destinationOf(yield* provider.during(lie, returnFrom(path, cookie)))
+  return destinationOf(yield* provider.during(lie, followRedirectBack(path, cookie)))
 })
 
 const signed = (
@@ -115,11 +115,13 @@ layer(withProvider())("a response of the provider", (it) => {
     lie: (request: IncomingMessage, response: ServerResponse) => boolean = () => false
   ) {
     const { during } = yield* TestProvider
-    const { subject } = yield* addPerson()
+    const { subject } = yield* addProviderUser()
     const { cookie, url } = yield* beginSignIn()
-    const back = new URL(yield* visitProvider(url, subject), "https://scheduling.test")
+    const back = new URL(yield* signInAtProvider(url, subject), "https://scheduling.test")
     change(back.searchParams)
-    return destinationOf(yield* during(lie, returnFrom(back.pathname + back.search, cookie)))
+    return destinationOf(
+      yield* during(lie, followRedirectBack(back.pathname + back.search, cookie))
+    )
   })
 
   it.effect("is rejected with another state, another issuer, or twice the same", () =>
@@ -180,12 +182,12 @@ layer(withProvider())("a response of the provider", (it) => {
   it.effect("is accepted immediately after the provider has changed its keys", () =>
     Effect.gen(function* () {
       const { rotateKeys } = yield* TestProvider
-      const { subject } = yield* addPerson()
+      const { subject } = yield* addProviderUser()
       assert.strictEqual(destinationOf(yield* signInAs(subject)), "/")
       yield* rotateKeys
       const again = yield* signInAs(subject)
       assert.strictEqual(destinationOf(again), "/")
-      assert.strictEqual((yield* refresh(sessionCookieOf(again))).status, 200)
+      assert.strictEqual((yield* refreshPanelSession(sessionCookieOf(again))).status, 200)
     })
   )
 })
@@ -207,7 +209,7 @@ layer(withProvider())("a provider that is away when the node starts", (it) => {
       const other = { issuer: "https://id.example.com", authorization_endpoint: `${issuer}/auth` }
       const lying = yield* beginWith((response) => json(response, other))
       assert.deepStrictEqual(lying.answer.body, { problem: "provider_rejected" })
-      const { subject } = yield* addPerson()
+      const { subject } = yield* addProviderUser()
       assert.strictEqual(destinationOf(yield* signInAs(subject)), "/")
     })
   )

@@ -6,10 +6,10 @@ import { randomUUID } from "node:crypto"
 import { ask, type Member, signUp } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import {
-  addPerson,
+  addProviderUser,
   destinationOf,
-  ownPage,
-  refresh,
+  panelPageHeaders,
+  refreshPanelSession,
   sessionCookieOf,
   signInAs,
   TestProvider,
@@ -67,7 +67,9 @@ layer(withProvider(settings, { registration: "closed" }))("the role claim", (it)
     Effect.gen(function* () {
       yield* makeTeam(team)
       yield* makeTeam(other)
-      const { email, subject } = yield* addPerson({ groups: ["staff", "operators", "ghosts"] })
+      const { email, subject } = yield* addProviderUser({
+        groups: ["staff", "operators", "ghosts"]
+      })
       assert.strictEqual(destinationOf(yield* signInAs(subject)), "/")
       assert.deepStrictEqual(yield* rolesOf(email), { team: "admin", other: "editor" })
     })
@@ -78,11 +80,11 @@ layer(withProvider(settings, { registration: "closed" }))("the role claim", (it)
       const { people } = yield* TestProvider
       const owner = yield* makeTeam(team)
       yield* makeTeam(other)
-      const { email, subject } = yield* addPerson({ groups: ["staff", "operators"] })
+      const { email, subject } = yield* addProviderUser({ groups: ["staff", "operators"] })
       let cookie = sessionCookieOf(yield* signInAs(subject))
       const refreshed = Effect.fnUntraced(function* (groups: ReadonlyArray<string>) {
         people.set(subject, { email, email_verified: true, groups })
-        const answer = yield* refresh(cookie)
+        const answer = yield* refreshPanelSession(cookie)
         assert.strictEqual(answer.status, 200, answer.text)
         cookie = sessionCookieOf(answer)
         return yield* rolesOf(email)
@@ -106,9 +108,9 @@ layer(withProvider(settings, { registration: "closed" }))("the role claim", (it)
     Effect.gen(function* () {
       const { people } = yield* TestProvider
       const owner = yield* makeTeam(team)
-      const { email, subject } = yield* addPerson({ groups: ["staff"] })
+      const { email, subject } = yield* addProviderUser({ groups: ["staff"] })
       let cookie = sessionCookieOf(yield* signInAs(subject))
-      const { body: me } = yield* refresh(cookie)
+      const { body: me } = yield* refreshPanelSession(cookie)
       const id = JSON.parse(Buffer.from(me.access_token.split(".")[1], "base64url").toString()).sub
       yield* ask("PATCH", `${owner.workspace}/members/${id}`, {
         token: owner.access_token,
@@ -122,7 +124,7 @@ layer(withProvider(settings, { registration: "closed" }))("the role claim", (it)
 
   it.effect("rejects users whose claim grants no role, if registration is closed", () =>
     Effect.gen(function* () {
-      const { subject } = yield* addPerson({ groups: ["visitors"] })
+      const { subject } = yield* addProviderUser({ groups: ["visitors"] })
       assert.strictEqual(
         destinationOf(yield* signInAs(subject)),
         "/sign-in?problem=registration_closed"
@@ -135,10 +137,10 @@ layer(withProvider())("a session that began at the provider", (it) => {
   it.effect("ends when the provider no longer knows the person", () =>
     Effect.gen(function* () {
       const { people } = yield* TestProvider
-      const { subject } = yield* addPerson()
+      const { subject } = yield* addProviderUser()
       const cookie = sessionCookieOf(yield* signInAs(subject))
       people.delete(subject)
-      const ended = yield* refresh(cookie)
+      const ended = yield* refreshPanelSession(cookie)
       assert.strictEqual(ended.body.detail.error, "invalid_refresh_token")
       assert.match(ended.headers.get("set-cookie") ?? "", /^__Host-panel_session=;/)
     })
@@ -147,10 +149,10 @@ layer(withProvider())("a session that began at the provider", (it) => {
   it.effect("survives a provider that is away or slow, for a day", () =>
     Effect.gen(function* () {
       const { during } = yield* TestProvider
-      const { subject } = yield* addPerson()
+      const { subject } = yield* addProviderUser()
       let cookie = sessionCookieOf(yield* signInAs(subject))
       const refreshed = Effect.fnUntraced(function* (status: number) {
-        const answer = yield* refresh(cookie)
+        const answer = yield* refreshPanelSession(cookie)
         assert.strictEqual(answer.status, status, answer.text)
         cookie = sessionCookieOf(answer)
       })
@@ -173,12 +175,15 @@ layer(withProvider())("a session that began at the provider", (it) => {
   it.effect("asks the provider once, however many tabs refresh at a time", () =>
     Effect.gen(function* () {
       const { requests } = yield* TestProvider
-      const { subject } = yield* addPerson()
+      const { subject } = yield* addProviderUser()
       const cookie = sessionCookieOf(yield* signInAs(subject))
       const before = requests.length
-      const answers = yield* Effect.all([refresh(cookie), refresh(cookie), refresh(cookie)], {
-        concurrency: "unbounded"
-      })
+      const answers = yield* Effect.all(
+        [refreshPanelSession(cookie), refreshPanelSession(cookie), refreshPanelSession(cookie)],
+        {
+          concurrency: "unbounded"
+        }
+      )
       assert.deepStrictEqual(
         answers.map(({ status }) => status),
         [200, 200, 200]
@@ -193,11 +198,13 @@ layer(withProvider())("a session that began at the provider", (it) => {
   it.effect("ends at a logout, and the provider's token with it", () =>
     Effect.gen(function* () {
       const { requests } = yield* TestProvider
-      const { subject } = yield* addPerson()
+      const { subject } = yield* addProviderUser()
       const cookie = sessionCookieOf(yield* signInAs(subject))
-      const ended = yield* ask("DELETE", "/panel/session", { headers: { ...ownPage, cookie } })
+      const ended = yield* ask("DELETE", "/panel/session", {
+        headers: { ...panelPageHeaders, cookie }
+      })
       assert.strictEqual(ended.status, 204)
-      assert.strictEqual((yield* refresh(cookie)).status, 401)
+      assert.strictEqual((yield* refreshPanelSession(cookie)).status, 401)
       for (let tries = 0; tries < 200 && requests.at(-1) !== "POST /token/revocation"; tries++) {
         yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 10)))
       }
@@ -210,15 +217,15 @@ layer(withProvider())("a provider that gives no refresh tokens", (it) => {
   it.effect("vouches for a session for a day", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { subject } = yield* addPerson()
+      const { subject } = yield* addProviderUser()
       let cookie = sessionCookieOf(yield* signInAs(subject))
       yield* sql`UPDATE provider_sessions SET sealed_token = NULL`
       yield* leap("23 hours")
-      const kept = yield* refresh(cookie)
+      const kept = yield* refreshPanelSession(cookie)
       assert.strictEqual(kept.status, 200, kept.text)
       cookie = sessionCookieOf(kept)
       yield* leap("2 hours")
-      assert.strictEqual((yield* refresh(cookie)).status, 401)
+      assert.strictEqual((yield* refreshPanelSession(cookie)).status, 401)
     })
   )
 })

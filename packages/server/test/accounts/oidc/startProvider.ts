@@ -7,7 +7,7 @@ import { Provider } from "oidc-provider"
 export const clientId = "scheduling"
 export const clientSecret = "a secret of the client"
 
-export interface Person {
+export interface ProviderUser {
   readonly email?: string
   readonly email_verified?: unknown
   readonly name?: string
@@ -25,7 +25,7 @@ const makeKey = async (): Promise<JWK> => {
 const makeOidcProvider = (
   issuer: string,
   redirectUri: string,
-  people: ReadonlyMap<string, Person>,
+  people: ReadonlyMap<string, ProviderUser>,
   key: JWK
 ) => {
   const provider = new Provider(issuer, {
@@ -66,7 +66,7 @@ const makeOidcProvider = (
 /** Starts an identity provider on a real socket, based on `oidc-provider`. */
 export const startProvider = async (publicUrl: string) => {
   const redirectUri = `${publicUrl}/panel/oidc/callback`
-  const people = new Map<string, Person>()
+  const people = new Map<string, ProviderUser>()
   const requests: Array<string> = []
   const interceptors = new Set<Intercept>()
   let key = await makeKey()

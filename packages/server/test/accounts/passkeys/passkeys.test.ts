@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { ask, type Member, outcome, password, signUp } from "../../support/http.ts"
+import { ask, type Member, statusAndError, password, signUp } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { makeAuthenticator } from "./authenticator.ts"
 
@@ -89,8 +89,12 @@ layer(testAppLayer({ publicUrl: origin }))("a passkey", (it) => {
       const devices = [makeAuthenticator(), makeAuthenticator()] as const
       yield* addTo(member, devices[0], "Laptop")
       const id = yield* addTo(member, devices[1], "Phone")
-      for (const device of devices) assert.strictEqual(outcome(yield* signInWith(device)), "200")
-      assert.strictEqual(outcome(yield* asMember(member, "rename", { id, name: "Tablet" })), "200")
+      for (const device of devices)
+        assert.strictEqual(statusAndError(yield* signInWith(device)), "200")
+      assert.strictEqual(
+        statusAndError(yield* asMember(member, "rename", { id, name: "Tablet" })),
+        "200"
+      )
       const { body } = yield* asMember(member, "list")
       assert.deepStrictEqual(
         body.data.map(({ name }: { readonly name: string }) => name),
@@ -101,7 +105,7 @@ layer(testAppLayer({ publicUrl: origin }))("a passkey", (it) => {
         asMember(stranger, "rename", { id, name: "Mine" }),
         asMember(stranger, "remove", { id, ...proof })
       ]) {
-        assert.strictEqual(outcome(yield* change), "404 not_found")
+        assert.strictEqual(statusAndError(yield* change), "404 not_found")
       }
     })
   )
@@ -120,14 +124,18 @@ layer(testAppLayer({ publicUrl: origin }))("a passkey", (it) => {
           { isUserVerified: false },
           { challenge: "another" }
         ]) {
-          assert.strictEqual(outcome(yield* signInWith(device, lie)), rejected, JSON.stringify(lie))
+          assert.strictEqual(
+            statusAndError(yield* signInWith(device, lie)),
+            rejected,
+            JSON.stringify(lie)
+          )
         }
-        assert.strictEqual(outcome(yield* signInWith(makeAuthenticator())), rejected)
+        assert.strictEqual(statusAndError(yield* signInWith(makeAuthenticator())), rejected)
         // The challenge was issued for adding a passkey.
         const begun = yield* beginAdding(member)
         const response = device.signIn({ origin, rpId, challenge: begun.options.challenge })
         assert.strictEqual(
-          outcome(yield* post("/panel/passkey", { challenge: begun.challenge, response })),
+          statusAndError(yield* post("/panel/passkey", { challenge: begun.challenge, response })),
           rejected
         )
         for (const junk of [
@@ -140,7 +148,7 @@ layer(testAppLayer({ publicUrl: origin }))("a passkey", (it) => {
           const answer = yield* post("/panel/passkey", { challenge: sealed, response: junk })
           assert.include([401, 422], answer.status, answer.text)
         }
-        assert.strictEqual(outcome(yield* signInWith(device)), "200")
+        assert.strictEqual(statusAndError(yield* signInWith(device)), "200")
       })
   )
 
@@ -151,12 +159,12 @@ layer(testAppLayer({ publicUrl: origin }))("a passkey", (it) => {
       const device = makeAuthenticator()
       const id = yield* addTo(member, device)
       for (let use = 0; use < 3; use++) {
-        assert.strictEqual(outcome(yield* signInWith(device)), "200")
+        assert.strictEqual(statusAndError(yield* signInWith(device)), "200")
       }
       device.setCounter(1)
-      assert.strictEqual(outcome(yield* signInWith(device)), rejected)
+      assert.strictEqual(statusAndError(yield* signInWith(device)), rejected)
       device.setCounter(2)
-      assert.strictEqual(outcome(yield* signInWith(device)), rejected)
+      assert.strictEqual(statusAndError(yield* signInWith(device)), rejected)
       const events = yield* sql`
         SELECT details
         FROM audit_events
@@ -180,13 +188,15 @@ layer(testAppLayer({ publicUrl: origin }))("a passkey", (it) => {
       const first = yield* beginSignIn
       const response = device.signIn({ origin, rpId, challenge: first.challenge })
       const body = { challenge: first.sealed, response }
-      assert.strictEqual(outcome(yield* post("/panel/passkey", body)), "200")
-      assert.strictEqual(outcome(yield* post("/panel/passkey", body)), rejected)
+      assert.strictEqual(statusAndError(yield* post("/panel/passkey", body)), "200")
+      assert.strictEqual(statusAndError(yield* post("/panel/passkey", body)), rejected)
       const late = yield* beginSignIn
       yield* TestClock.adjust("301 seconds")
       const lateResponse = device.signIn({ origin, rpId, challenge: late.challenge })
       assert.strictEqual(
-        outcome(yield* post("/panel/passkey", { challenge: late.sealed, response: lateResponse })),
+        statusAndError(
+          yield* post("/panel/passkey", { challenge: late.sealed, response: lateResponse })
+        ),
         rejected
       )
     })
@@ -199,11 +209,11 @@ layer(testAppLayer({ publicUrl: origin }))("a passkey", (it) => {
       const [kept, lost] = [makeAuthenticator(), makeAuthenticator()]
       yield* addTo(member, kept)
       const id = yield* addTo(member, lost)
-      assert.strictEqual(outcome(yield* asMember(member, "remove", { id, ...proof })), "200")
-      assert.strictEqual(outcome(yield* signInWith(lost)), rejected)
-      assert.strictEqual(outcome(yield* signInWith(kept)), "200")
+      assert.strictEqual(statusAndError(yield* asMember(member, "remove", { id, ...proof })), "200")
+      assert.strictEqual(statusAndError(yield* signInWith(lost)), rejected)
+      assert.strictEqual(statusAndError(yield* signInWith(kept)), "200")
       yield* sql`UPDATE users SET disabled_at = now() WHERE id = ${member.user_id}`
-      assert.strictEqual(outcome(yield* signInWith(kept)), rejected)
+      assert.strictEqual(statusAndError(yield* signInWith(kept)), rejected)
     })
   )
 
@@ -215,24 +225,27 @@ layer(testAppLayer({ publicUrl: origin }))("a passkey", (it) => {
         [{}, "422 validation_failed"],
         [{ current_password: "not the password" }, rejected]
       ] as const) {
-        assert.strictEqual(outcome(yield* asMember(member, "options", body)), expected)
-        assert.strictEqual(outcome(yield* asMember(member, "remove", { id, ...body })), expected)
+        assert.strictEqual(statusAndError(yield* asMember(member, "options", body)), expected)
+        assert.strictEqual(
+          statusAndError(yield* asMember(member, "remove", { id, ...body })),
+          expected
+        )
       }
       const elsewhere = yield* post(
         "/panel/passkey/options",
         {},
         { "sec-fetch-site": "cross-site" }
       )
-      assert.strictEqual(outcome(elsewhere), "403 origin_refused")
+      assert.strictEqual(statusAndError(elsewhere), "403 origin_refused")
       const nobody = yield* post("/panel/session/passkeys/list")
-      assert.strictEqual(outcome(nobody), "401 invalid_refresh_token")
+      assert.strictEqual(statusAndError(nobody), "401 invalid_refresh_token")
       // An access token is not enough.
       const byToken = yield* ask("POST", "/panel/session/passkeys/list", {
         token: member.access_token,
         body: {},
         headers: ownPage
       })
-      assert.strictEqual(outcome(byToken), "401 invalid_refresh_token")
+      assert.strictEqual(statusAndError(byToken), "401 invalid_refresh_token")
     })
   )
 
@@ -243,18 +256,18 @@ layer(testAppLayer({ publicUrl: origin }))("a passkey", (it) => {
       const { challenge, options } = yield* beginAdding(member)
       const response = device.register({ origin, rpId, challenge: options.challenge })
       const body = { challenge, response, name: "Laptop" }
-      assert.strictEqual(outcome(yield* asMember(other, "add", body)), rejected)
+      assert.strictEqual(statusAndError(yield* asMember(other, "add", body)), rejected)
       const phished = device.register({
         origin: "https://evil.example",
         rpId,
         challenge: options.challenge
       })
       assert.strictEqual(
-        outcome(yield* asMember(member, "add", { ...body, response: phished })),
+        statusAndError(yield* asMember(member, "add", { ...body, response: phished })),
         rejected
       )
-      assert.strictEqual(outcome(yield* asMember(member, "add", body)), "200")
-      assert.strictEqual(outcome(yield* asMember(member, "add", body)), rejected)
+      assert.strictEqual(statusAndError(yield* asMember(member, "add", body)), "200")
+      assert.strictEqual(statusAndError(yield* asMember(member, "add", body)), rejected)
       const again = yield* beginAdding(member)
       assert.lengthOf(again.options.excludeCredentials as ReadonlyArray<unknown>, 1)
     })
@@ -266,17 +279,17 @@ layer(testAppLayer({ publicUrl: origin }))("a passkey", (it) => {
       const member = yield* signUp()
       const id = yield* addTo(member, makeAuthenticator())
       yield* sql`UPDATE users SET has_password = false WHERE id = ${member.user_id}`
-      assert.strictEqual(outcome(yield* asMember(member, "remove", { id })), "409 conflict")
+      assert.strictEqual(statusAndError(yield* asMember(member, "remove", { id })), "409 conflict")
       // The account has no password, so a recent sign-in is sufficient.
       const begun = yield* asMember(member, "options")
       const device = makeAuthenticator()
       const { challenge } = begun.body.options
       const response = device.register({ origin, rpId, challenge })
       const input = { challenge: begun.body.challenge, response, name: "Phone" }
-      assert.strictEqual(outcome(yield* asMember(member, "add", input)), "200")
-      assert.strictEqual(outcome(yield* asMember(member, "remove", { id })), "200")
+      assert.strictEqual(statusAndError(yield* asMember(member, "add", input)), "200")
+      assert.strictEqual(statusAndError(yield* asMember(member, "remove", { id })), "200")
       yield* TestClock.adjust("11 minutes")
-      assert.strictEqual(outcome(yield* asMember(member, "options")), rejected)
+      assert.strictEqual(statusAndError(yield* asMember(member, "options")), rejected)
     })
   )
 
@@ -288,7 +301,7 @@ layer(testAppLayer({ publicUrl: origin }))("a passkey", (it) => {
         INSERT INTO passkeys (id, user_id, name, credential_id, public_key, counter, created_at)
         SELECT gen_random_uuid(), ${member.user_id}, 'key', gen_random_uuid()::text, '', 0, now()
         FROM generate_series(1, 20)`
-      assert.strictEqual(outcome(yield* asMember(member, "options", proof)), "409 conflict")
+      assert.strictEqual(statusAndError(yield* asMember(member, "options", proof)), "409 conflict")
     })
   )
 
@@ -297,7 +310,7 @@ layer(testAppLayer({ publicUrl: origin }))("a passkey", (it) => {
       const headers = { "x-forwarded-for": "203.0.113.78" }
       for (let nr = 0; nr < 200; nr++) yield* post("/panel/passkey/options", {}, headers)
       assert.strictEqual(
-        outcome(yield* post("/panel/passkey/options", {}, headers)),
+        statusAndError(yield* post("/panel/passkey/options", {}, headers)),
         "429 rate_limited"
       )
     })
@@ -311,7 +324,7 @@ layer(testAppLayer({ publicUrl: "http://192.0.2.1:4000" }))("without a host name
       assert.strictEqual(body.passkey, false)
       const headers = { origin: "http://192.0.2.1:4000" }
       assert.strictEqual(
-        outcome(yield* post("/panel/passkey/options", {}, headers)),
+        statusAndError(yield* post("/panel/passkey/options", {}, headers)),
         "409 conflict"
       )
     })

@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { ask, outcome, password, randomEmail, signUp } from "../../support/http.ts"
+import { ask, statusAndError, password, randomEmail, signUp } from "../../support/http.ts"
 import {
-  addPerson,
+  addProviderUser,
   destinationOf,
-  ownPage,
+  panelPageHeaders,
   signInAs,
   withProvider
 } from "../oidc/identityProvider.ts"
@@ -15,7 +15,7 @@ layer(withProvider({}, { passwordLogin: "off" }))("a server without passwords", 
     Effect.gen(function* () {
       const { body } = yield* ask("GET", "/v1/auth/options")
       assert.isFalse(body.password)
-      const answer = yield* ask("PUT", "/panel/session", { headers: ownPage })
+      const answer = yield* ask("PUT", "/panel/session", { headers: panelPageHeaders })
       assert.strictEqual(answer.status, 204)
     })
   )
@@ -33,11 +33,11 @@ layer(withProvider({}, { passwordLogin: "off" }))("a server without passwords", 
         ["POST", "/v1/auth/password/forgot", { body: { email } }],
         ["POST", "/v1/auth/password/reset", { body: { token: "t", new_password: password } }],
         ["POST", "/v1/auth/password", { token, body: change }],
-        ["POST", "/panel/session", { body: { email, password }, headers: ownPage }],
-        ["PATCH", "/panel/session", { body: change, headers: { ...ownPage, cookie } }]
+        ["POST", "/panel/session", { body: { email, password }, headers: panelPageHeaders }],
+        ["PATCH", "/panel/session", { body: change, headers: { ...panelPageHeaders, cookie } }]
       ] as const) {
         assert.strictEqual(
-          outcome(yield* ask(method, path, options)),
+          statusAndError(yield* ask(method, path, options)),
           "403 password_login_off",
           `${method} ${path}`
         )
@@ -59,7 +59,7 @@ layer(withProvider({}, { passwordLogin: "off" }))("a server without passwords", 
       assert.strictEqual(key.status, 201, key.text)
       const tasks = yield* ask("GET", `${member.workspace}/cron`, { token: key.body.key })
       assert.strictEqual(tasks.status, 200, tasks.text)
-      const { subject } = yield* addPerson()
+      const { subject } = yield* addProviderUser()
       assert.strictEqual(destinationOf(yield* signInAs(subject)), "/")
     })
   )
@@ -71,16 +71,16 @@ layer(withProvider({}, { passwordLogin: "off" }))("a server without passwords", 
       const cookie = `__Host-panel_session=${member.refresh_token}`
       const begin = ask("POST", "/panel/session/passkeys/options", {
         body: {},
-        headers: { ...ownPage, cookie }
+        headers: { ...panelPageHeaders, cookie }
       })
       const changeEmail = () =>
         ask("PATCH", "/v1/auth/me", { token, body: { email: randomEmail() } })
       const remove = ask("DELETE", "/v1/auth/me", { token, body: {} })
-      assert.strictEqual(outcome(yield* begin), "200")
-      assert.strictEqual(outcome(yield* changeEmail()), "200")
+      assert.strictEqual(statusAndError(yield* begin), "200")
+      assert.strictEqual(statusAndError(yield* changeEmail()), "200")
       yield* TestClock.adjust("11 minutes")
       for (const late of [begin, changeEmail(), remove]) {
-        assert.strictEqual(outcome(yield* late), "401 invalid_credentials")
+        assert.strictEqual(statusAndError(yield* late), "401 invalid_credentials")
       }
     })
   )

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { mailTo, testAppWithMail } from "../../notifications/support/withMail.ts"
+import { waitForMail, testAppWithMail } from "../../notifications/support/withMail.ts"
 import { agentOf, workersOf } from "../../workers/workers.ts"
 import {
   accessStatus,
@@ -12,16 +12,16 @@ import {
   createServiceAccount,
   logIn,
   type Member,
-  outcome,
+  statusAndError,
   password,
   randomEmail,
   randomIp,
   signUp,
-  textOf,
-  together
+  textWithoutRequestId,
+  runConcurrently
 } from "../../support/http.ts"
 import { type TestApp, testNodesLayer, testNow } from "../../support/TestApp.ts"
-import { codeNow, confirmTotp, startTotp } from "../totp/totp.ts"
+import { currentCode, confirmTotp, startTotp } from "../totp/totp.ts"
 import { sendBatchedChanges, followOnTestClock } from "../../live/streams.ts"
 import { linkTokenFor } from "../email/linkTokenFor.ts"
 
@@ -49,16 +49,19 @@ layer(testNodesLayer())("a new password", (it) => {
       const member = yield* signUp()
       const { key } = yield* createKey(member)
       const token = yield* linkTokenFor("password reset", member)
-      const answers = yield* together([reset(token), reset(token, newPassword, "otherUrl")])
-      assert.deepStrictEqual(answers.map(outcome).toSorted(), ["204", "401 invalid_link"])
-      assert.strictEqual(outcome(yield* reset(token)), "401 invalid_link")
+      const answers = yield* runConcurrently([reset(token), reset(token, newPassword, "otherUrl")])
+      assert.deepStrictEqual(answers.map(statusAndError).toSorted(), ["204", "401 invalid_link"])
+      assert.strictEqual(statusAndError(yield* reset(token)), "401 invalid_link")
       assert.strictEqual(yield* accessStatus(member.access_token), "401 invalid_token")
       const refreshed = yield* ask("POST", "/v1/auth/refresh", {
         body: { refresh_token: member.refresh_token }
       })
-      assert.strictEqual(outcome(refreshed), "401 invalid_refresh_token")
-      assert.strictEqual(outcome(yield* logIn(member.email)), "401 invalid_credentials")
-      assert.strictEqual(outcome(yield* logIn(member.email, { password: newPassword })), "200")
+      assert.strictEqual(statusAndError(refreshed), "401 invalid_refresh_token")
+      assert.strictEqual(statusAndError(yield* logIn(member.email)), "401 invalid_credentials")
+      assert.strictEqual(
+        statusAndError(yield* logIn(member.email, { password: newPassword })),
+        "200"
+      )
       // API keys belong to the workspace, so they still work.
       assert.strictEqual(yield* accessStatus(key), "200")
     })
@@ -69,9 +72,9 @@ layer(testNodesLayer())("a new password", (it) => {
       const member = yield* signUp()
       const token = yield* linkTokenFor("password reset", member)
       for (const bad of [member.email, "password1234", "short"]) {
-        assert.strictEqual(outcome(yield* reset(token, bad)), "422 validation_failed", bad)
+        assert.strictEqual(statusAndError(yield* reset(token, bad)), "422 validation_failed", bad)
       }
-      assert.strictEqual(outcome(yield* reset(token)), "204")
+      assert.strictEqual(statusAndError(yield* reset(token)), "204")
     })
   )
 
@@ -86,9 +89,9 @@ layer(testNodesLayer())("a new password", (it) => {
         body: { email: randomEmail(), role: "viewer" }
       })
       for (const token of [old, first, second.slice(1), `${second}A`, invited.body.token, "x"]) {
-        assert.strictEqual(outcome(yield* reset(token)), "401 invalid_link")
+        assert.strictEqual(statusAndError(yield* reset(token)), "401 invalid_link")
       }
-      assert.strictEqual(outcome(yield* reset(second)), "204")
+      assert.strictEqual(statusAndError(yield* reset(second)), "204")
     })
   )
 
@@ -97,11 +100,11 @@ layer(testNodesLayer())("a new password", (it) => {
       const member = yield* signUp()
       yield* confirmTotp(member, yield* startTotp(member))
       assert.strictEqual(
-        outcome(yield* reset(yield* linkTokenFor("password reset", member))),
+        statusAndError(yield* reset(yield* linkTokenFor("password reset", member))),
         "204"
       )
       const answer = yield* logIn(member.email, { password: newPassword })
-      assert.strictEqual(outcome(answer), "401 totp_required")
+      assert.strictEqual(statusAndError(answer), "401 totp_required")
     })
   )
 
@@ -127,7 +130,7 @@ layer(testNodesLayer())("a new password", (it) => {
           }),
         "the second factor, which is switched on": (member) =>
           Effect.gen(function* () {
-            const code = yield* codeNow(codes.get(member.user_id) ?? "")
+            const code = yield* currentCode(codes.get(member.user_id) ?? "")
             return yield* ask("POST", "/v1/auth/totp/confirm", {
               token: member.access_token,
               body: { code }
@@ -149,7 +152,7 @@ layer(testNodesLayer())("a new password", (it) => {
         const token = yield* linkTokenFor("password reset", member)
         const changed = yield* change(member)
         assert.isBelow(changed.status, 300, `${of}: ${changed.text}`)
-        assert.strictEqual(outcome(yield* reset(token)), "401 invalid_link", of)
+        assert.strictEqual(statusAndError(yield* reset(token)), "401 invalid_link", of)
       }
     })
   )
@@ -169,7 +172,7 @@ layer(testNodesLayer())("a new password", (it) => {
         const token = yield* linkTokenFor("email", member)
         assert.isBelow((yield* renew(member)).status, 300)
         const opened = yield* ask("POST", "/v1/auth/email/verify", { body: { token } })
-        assert.strictEqual(outcome(opened), "401 invalid_link")
+        assert.strictEqual(statusAndError(opened), "401 invalid_link")
         const { body } = yield* logIn(member.email, { password: newPassword })
         const me = yield* ask("GET", "/v1/auth/me", { token: body.access_token })
         assert.isNull(me.body.pending_email)
@@ -181,9 +184,9 @@ layer(testNodesLayer())("a new password", (it) => {
     Effect.gen(function* () {
       const member = yield* signUp()
       const token = yield* linkTokenFor("email", member)
-      assert.strictEqual(outcome(yield* changePassword(member)), "200")
+      assert.strictEqual(statusAndError(yield* changePassword(member)), "200")
       const opened = yield* ask("POST", "/v1/auth/email/verify", { body: { token } })
-      assert.strictEqual(outcome(opened), "204")
+      assert.strictEqual(statusAndError(opened), "204")
     })
   )
 
@@ -191,16 +194,16 @@ layer(testNodesLayer())("a new password", (it) => {
     Effect.gen(function* () {
       const member = yield* signUp()
       const answers = [yield* forgot(member.email), yield* forgot(randomEmail())]
-      assert.deepStrictEqual(answers.map(outcome), ["409 conflict", "409 conflict"])
-      assert.strictEqual(textOf(answers[0]!), textOf(answers[1]!))
+      assert.deepStrictEqual(answers.map(statusAndError), ["409 conflict", "409 conflict"])
+      assert.strictEqual(textWithoutRequestId(answers[0]!), textWithoutRequestId(answers[1]!))
     })
   )
 })
 
 /** Reads the token in the latest email to an address. */
 const mailedToken = Effect.fnUntraced(function* (email: string) {
-  assert.strictEqual(outcome(yield* forgot(email)), "204")
-  const mail = yield* mailTo(email, "Set a new password")
+  assert.strictEqual(statusAndError(yield* forgot(email)), "204")
+  const mail = yield* waitForMail(email, "Set a new password")
   return /^https:\/\/scheduling\.test\/reset-password#([\w-]{43})$/m.exec(mail.text)?.[1] ?? ""
 })
 
@@ -209,7 +212,7 @@ const invited = Effect.fnUntraced(function* (member: Member, email: string) {
     token: member.access_token,
     body: { email, role: "admin" }
   })
-  const mail = yield* mailTo(email, "You are invited to a workspace")
+  const mail = yield* waitForMail(email, "You are invited to a workspace")
   return /#([\w-]{43})$/m.exec(mail.text)?.[1] ?? ""
 })
 
@@ -219,7 +222,7 @@ const joinedByMail = Effect.fnUntraced(function* (member: Member) {
     token: other.access_token,
     body: { token: yield* invited(member, other.email) }
   })
-  assert.strictEqual(outcome(accepted), "200")
+  assert.strictEqual(statusAndError(accepted), "200")
   return other
 })
 
@@ -238,10 +241,10 @@ const setUp = Effect.fnUntraced(function* (member: Member) {
       ask("GET", `${member.workspace}${path}`, { token: other.access_token })
     return {
       key: yield* accessStatus(key),
-      worker: outcome(yield* agentOf(token).hello()),
+      worker: statusAndError(yield* agentOf(token).hello()),
       tool: [yield* accessStatus(tool), (yield* askToken(grant)).status],
-      member: outcome(yield* asOther("")),
-      login: outcome(yield* logIn(member.email, { password: newPassword }))
+      member: statusAndError(yield* asOther("")),
+      login: statusAndError(yield* logIn(member.email, { password: newPassword }))
     }
   })
 })
@@ -256,7 +259,7 @@ layer(testAppWithMail)("a forgotten password", (it) => {
         token: member.access_token,
         body: { email: randomEmail(), current_password: password }
       })
-      assert.strictEqual(outcome(yield* reset(yield* mailedToken(member.email))), "204")
+      assert.strictEqual(statusAndError(yield* reset(yield* mailedToken(member.email))), "204")
       assert.deepStrictEqual(yield* whatIsLeft, {
         key: "401 invalid_api_key",
         worker: "401 invalid_worker_token",
@@ -297,7 +300,7 @@ layer(testAppWithMail)("a forgotten password", (it) => {
       const member = yield* signUp()
       const { access_token: token } = yield* joinedByMail(member)
       const { end } = yield* followOnTestClock({ workspace: member.workspace, token })
-      assert.strictEqual(outcome(yield* reset(yield* mailedToken(member.email))), "204")
+      assert.strictEqual(statusAndError(yield* reset(yield* mailedToken(member.email))), "204")
       yield* sendBatchedChanges(() => end() === "ended")
     })
   )
@@ -309,7 +312,7 @@ layer(testAppWithMail)("a forgotten password", (it) => {
         body: { token: yield* linkTokenFor("email", member) }
       })
       const whatIsLeft = yield* setUp(member)
-      assert.strictEqual(outcome(yield* reset(yield* mailedToken(member.email))), "204")
+      assert.strictEqual(statusAndError(yield* reset(yield* mailedToken(member.email))), "204")
       assert.deepStrictEqual(yield* whatIsLeft, {
         key: "200",
         worker: "200",
@@ -328,12 +331,15 @@ layer(testAppWithMail)("a forgotten password", (it) => {
         const member = yield* signUp()
         const known = yield* forgot(member.email.toUpperCase())
         const unknown = yield* forgot(randomEmail())
-        assert.deepStrictEqual([outcome(known), outcome(unknown)], ["204", "204"])
-        const mail = yield* mailTo(member.email, "Set a new password")
+        assert.deepStrictEqual([statusAndError(known), statusAndError(unknown)], ["204", "204"])
+        const mail = yield* waitForMail(member.email, "Set a new password")
         const token =
           /^https:\/\/scheduling\.test\/reset-password#([\w-]{43})$/m.exec(mail.text)?.[1] ?? ""
-        assert.strictEqual(outcome(yield* reset(token)), "204")
-        assert.strictEqual(outcome(yield* logIn(member.email, { password: newPassword })), "200")
+        assert.strictEqual(statusAndError(yield* reset(token)), "204")
+        assert.strictEqual(
+          statusAndError(yield* logIn(member.email, { password: newPassword })),
+          "200"
+        )
         const events = yield* sql<{ action: string; actor_id: string | null }>`
         SELECT action, actor_id
         FROM audit_events
@@ -353,13 +359,13 @@ layer(testAppWithMail)("a forgotten password", (it) => {
       Effect.gen(function* () {
         const email = randomEmail()
         for (let sent = 0; sent < 5; sent++)
-          assert.strictEqual(outcome(yield* forgot(email)), "204")
-        assert.strictEqual(outcome(yield* forgot(email)), "429 rate_limited")
+          assert.strictEqual(statusAndError(yield* forgot(email)), "204")
+        assert.strictEqual(statusAndError(yield* forgot(email)), "429 rate_limited")
         const ip = randomIp()
         for (let sent = 0; sent < 20; sent++) {
-          assert.strictEqual(outcome(yield* forgot(randomEmail(), ip)), "204")
+          assert.strictEqual(statusAndError(yield* forgot(randomEmail(), ip)), "204")
         }
-        assert.strictEqual(outcome(yield* forgot(randomEmail(), ip)), "429 rate_limited")
+        assert.strictEqual(statusAndError(yield* forgot(randomEmail(), ip)), "429 rate_limited")
       })
   )
 })

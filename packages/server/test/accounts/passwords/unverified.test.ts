@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { Mails, mailTo, testAppWithMail } from "../../notifications/support/withMail.ts"
+import { Mails, waitForMail, testAppWithMail } from "../../notifications/support/withMail.ts"
 import { eventually } from "../../engine/runner/support/tasks.ts"
-import { ask, outcome, randomIp, signUp } from "../../support/http.ts"
+import { ask, statusAndError, randomIp, signUp } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 
 const forgot = (email: string) =>
@@ -21,14 +21,14 @@ layer(testAppWithMail)("a forgotten password", (it) => {
       // The first email contains the registration link.
       for (const expected of [6, 10, 10]) {
         for (let asked = 0; asked < 5; asked++) {
-          assert.strictEqual(outcome(yield* forgot(email)), "204")
+          assert.strictEqual(statusAndError(yield* forgot(email)), "204")
         }
         yield* TestClock.withLive(eventually(Effect.sync(sent), (count) => count >= expected))
         yield* leap("16 minutes")
       }
       const other = yield* signUp()
       yield* forgot(other.email)
-      yield* mailTo(other.email, "Set a new password")
+      yield* waitForMail(other.email, "Set a new password")
       assert.strictEqual(sent(), 10)
     })
   )

@@ -7,10 +7,10 @@ import { readFileSync, writeFileSync } from "node:fs"
 import * as http from "node:http"
 import { type AddressInfo, createServer } from "node:net"
 import { join } from "node:path"
-import { ask, outcome } from "../../support/http.ts"
+import { ask, statusAndError } from "../../support/http.ts"
 import { eventually, temporaryFolder } from "../../support/ServerProcess.ts"
 import { TestApp, testAppLayer } from "../../support/TestApp.ts"
-import { ownPage, publicUrl } from "../oidc/identityProvider.ts"
+import { panelPageHeaders, publicUrl } from "../oidc/identityProvider.ts"
 
 const page = readFileSync(new URL("../../../../../docs/signing-in.md", import.meta.url), "utf8")
 
@@ -98,7 +98,7 @@ const freeAddress = Effect.promise(
 
 const signInThrough = Effect.fnUntraced(function* ({ header }: Proxy) {
   const signIn = (headers: Readonly<Record<string, string>>) =>
-    ask("POST", "/panel/proxy", { body: {}, headers: { ...ownPage, ...headers } })
+    ask("POST", "/panel/proxy", { body: {}, headers: { ...panelPageHeaders, ...headers } })
   const email = `${randomUUID()}@example.com`
   const cookie = `person=${email}`
   const signedIn = yield* signIn({ cookie })
@@ -114,7 +114,7 @@ const signInThrough = Effect.fnUntraced(function* ({ header }: Proxy) {
 
   // API clients send no cookie, and their requests reach the service.
   const refused = yield* ask("GET", "/v1/auth/me", { headers: lie })
-  assert.match(outcome(refused), /^401 [a-z_]+$/)
+  assert.match(statusAndError(refused), /^401 [a-z_]+$/)
   const ping = yield* ask("GET", "/ping/unknown", { headers: lie })
   assert.strictEqual(ping.status, 404, ping.text)
 })

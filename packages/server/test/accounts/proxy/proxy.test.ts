@@ -4,9 +4,14 @@ import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import * as http from "node:http"
-import { ask, outcome, password, signUp } from "../../support/http.ts"
+import { ask, statusAndError, password, signUp } from "../../support/http.ts"
 import { TestApp, testAppLayer } from "../../support/TestApp.ts"
-import { ownPage, publicUrl, refresh, sessionCookieOf } from "../oidc/identityProvider.ts"
+import {
+  panelPageHeaders,
+  publicUrl,
+  refreshPanelSession,
+  sessionCookieOf
+} from "../oidc/identityProvider.ts"
 
 const header = "X-Auth-Request-Email"
 const config = { publicUrl, authProxyHeader: header }
@@ -14,7 +19,10 @@ const config = { publicUrl, authProxyHeader: header }
 const freshEmail = () => `${randomUUID()}@example.com`
 
 const signInAs = (email: string, headers: Readonly<Record<string, string>> = {}) =>
-  ask("POST", "/panel/proxy", { body: {}, headers: { ...ownPage, [header]: email, ...headers } })
+  ask("POST", "/panel/proxy", {
+    body: {},
+    headers: { ...panelPageHeaders, [header]: email, ...headers }
+  })
 
 /** Sends headers exactly as given, including duplicates. */
 const sendRaw = Effect.fnUntraced(function* (...headers: ReadonlyArray<string>) {
@@ -22,7 +30,7 @@ const sendRaw = Effect.fnUntraced(function* (...headers: ReadonlyArray<string>) 
   return yield* Effect.promise(
     () =>
       new Promise<number | undefined>((resolve, reject) => {
-        const own = Object.entries(ownPage).flat()
+        const own = Object.entries(panelPageHeaders).flat()
         const given = ["host", new URL(url).host, "content-length", "0", ...own, ...headers]
         const request = http.request(`${url}/panel/proxy`, { method: "POST", headers: given })
         request.on("response", (response) => resolve(response.resume().statusCode))
@@ -70,7 +78,10 @@ layer(testAppLayer(config))("an authenticating proxy", (it) => {
       const me = yield* ask("GET", "/v1/auth/me", { token: body.access_token })
       assert.strictEqual(me.body.id, stranger.user_id)
       const login = { email: stranger.email, password }
-      assert.strictEqual(outcome(yield* ask("POST", "/v1/auth/login", { body: login })), refusal)
+      assert.strictEqual(
+        statusAndError(yield* ask("POST", "/v1/auth/login", { body: login })),
+        refusal
+      )
     })
   )
 
@@ -81,7 +92,7 @@ layer(testAppLayer(config))("an authenticating proxy", (it) => {
       assert.strictEqual(yield* sendRaw(header, email, header.toLowerCase(), email), 401)
       assert.strictEqual(yield* sendRaw("X_Auth_Request_Email", email), 401)
       for (const value of ["", "ada", `${email}, bob@example.com`, `Ada <${email}>`]) {
-        assert.strictEqual(outcome(yield* signInAs(value)), refusal, value)
+        assert.strictEqual(statusAndError(yield* signInAs(value)), refusal, value)
       }
     })
   )
@@ -89,7 +100,7 @@ layer(testAppLayer(config))("an authenticating proxy", (it) => {
   it.effect("signs in only from a page of the panel", () =>
     Effect.gen(function* () {
       const answer = yield* signInAs(freshEmail(), { "sec-fetch-site": "cross-site" })
-      assert.strictEqual(outcome(answer), "403 origin_refused")
+      assert.strictEqual(statusAndError(answer), "403 origin_refused")
     })
   )
 
@@ -98,15 +109,15 @@ layer(testAppLayer(config))("an authenticating proxy", (it) => {
       const [email, other] = [freshEmail(), freshEmail()]
       yield* signInAs(other)
       const proxied = (cookie: string, named: string) =>
-        ask("PUT", "/panel/session", { headers: { ...ownPage, cookie, [header]: named } })
+        ask("PUT", "/panel/session", { headers: { ...panelPageHeaders, cookie, [header]: named } })
       const kept = yield* proxied(sessionCookieOf(yield* signInAs(email)), email)
-      assert.strictEqual(outcome(kept), "200")
+      assert.strictEqual(statusAndError(kept), "200")
       for (const end of [
         proxied(sessionCookieOf(yield* signInAs(email)), other),
         proxied(sessionCookieOf(yield* signInAs(email)), freshEmail()),
-        refresh(sessionCookieOf(yield* signInAs(email)))
+        refreshPanelSession(sessionCookieOf(yield* signInAs(email)))
       ]) {
-        assert.strictEqual(outcome(yield* end), "401 invalid_refresh_token")
+        assert.strictEqual(statusAndError(yield* end), "401 invalid_refresh_token")
       }
       const sql = yield* SqlClient.SqlClient
       const ended = yield* sql`
@@ -145,7 +156,7 @@ for (const [network, isTrusted] of [
     it.effect(isTrusted ? "the header is believed" : "the header is ignored", () =>
       Effect.gen(function* () {
         const answer = yield* signInAs(freshEmail(), { "x-forwarded-for": "10.0.0.1, 127.0.0.2" })
-        assert.strictEqual(outcome(answer), isTrusted ? "200" : refusal)
+        assert.strictEqual(statusAndError(answer), isTrusted ? "200" : refusal)
       })
     )
   })
@@ -155,7 +166,7 @@ layer(testAppLayer({ ...config, registration: "closed" }))("with closed registra
   it.effect("the proxy signs in to accounts that exist, and creates none", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
-      assert.strictEqual(outcome(yield* signInAs(member.email)), "200")
+      assert.strictEqual(statusAndError(yield* signInAs(member.email)), "200")
       assert.deepStrictEqual((yield* signInAs(freshEmail())).body, {
         problem: "registration_closed"
       })
@@ -166,7 +177,7 @@ layer(testAppLayer({ ...config, registration: "closed" }))("with closed registra
 layer(testAppLayer({ publicUrl }))("without AUTH_PROXY_HEADER", (it) => {
   it.effect("no header signs in", () =>
     Effect.gen(function* () {
-      assert.strictEqual(outcome(yield* signInAs(freshEmail())), refusal)
+      assert.strictEqual(statusAndError(yield* signInAs(freshEmail())), refusal)
     })
   )
 })

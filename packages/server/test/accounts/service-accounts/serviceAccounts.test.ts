@@ -9,12 +9,12 @@ import {
   createServiceAccount,
   newMember,
   type Member,
-  outcome,
+  statusAndError,
   randomIp,
   signUp,
   times,
-  together,
-  tokenOf
+  runConcurrently,
+  obtainToken
 } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer, testNodesLayer } from "../../support/TestApp.ts"
@@ -74,7 +74,7 @@ layer(testAppLayer())("A service account", (it) => {
           pathOf(member, client_id, action),
           as(member, method === "GET" ? undefined : {})
         )
-        assert.strictEqual(outcome(gone), "404 not_found", method)
+        assert.strictEqual(statusAndError(gone), "404 not_found", method)
         assert.strictEqual(gone.body.detail.resource, "service_account")
       }
     })
@@ -85,15 +85,15 @@ layer(testAppLayer())("A service account", (it) => {
       const member = yield* signUp()
       const body = { name: "a tool", role: "owner" }
       const created = yield* ask("POST", pathOf(member), as(member, body))
-      assert.strictEqual(outcome(created), "422 validation_failed")
+      assert.strictEqual(statusAndError(created), "422 validation_failed")
       const { client_id } = yield* createServiceAccount(member)
       const changed = yield* ask("PATCH", pathOf(member, client_id), as(member, { role: "owner" }))
-      assert.strictEqual(outcome(changed), "422 validation_failed")
+      assert.strictEqual(statusAndError(changed), "422 validation_failed")
       // Service accounts are not visible to the endpoints for members.
       const at = `${member.workspace}/members/${client_id}`
       const appointed = yield* ask("PATCH", at, as(member, { role: "owner" }))
-      assert.strictEqual(outcome(appointed), "404 not_found")
-      assert.strictEqual(outcome(yield* ask("DELETE", at, as(member))), "404 not_found")
+      assert.strictEqual(statusAndError(appointed), "404 not_found")
+      assert.strictEqual(statusAndError(yield* ask("DELETE", at, as(member))), "404 not_found")
       const members = yield* ask("GET", `${member.workspace}/members`, as(member))
       assert.lengthOf(members.body.data, 1)
     })
@@ -104,7 +104,7 @@ layer(testAppLayer())("A service account", (it) => {
       const member = yield* signUp()
       const stranger = yield* signUp()
       const client = yield* createServiceAccount(member)
-      const token = yield* tokenOf(client)
+      const token = yield* obtainToken(client)
       const me = yield* ask("GET", "/v1/whoami", { token })
       assert.deepInclude(me.body, { kind: "service_account", workspace_id: member.workspace_id })
       assert.strictEqual(me.body.service_account.id, client.client_id)
@@ -158,7 +158,7 @@ layer(testAppLayer())("A service account", (it) => {
         ask("POST", "/v1/invitations/accept", { token, body: { token: made[2].body.token } }),
         ask("POST", "/v1/auth/refresh", { body: { refresh_token: token } })
       ])
-      assert.deepStrictEqual(refusals.map(outcome), [
+      assert.deepStrictEqual(refusals.map(statusAndError), [
         "404 not_found",
         "404 not_found",
         "403 forbidden",
@@ -173,7 +173,7 @@ layer(testAppLayer())("A service account", (it) => {
     Effect.gen(function* () {
       const member = yield* signUp()
       const client = yield* createServiceAccount(member)
-      const token = yield* tokenOf(client)
+      const token = yield* obtainToken(client)
       yield* ask("PATCH", member.workspace, { token, body: { name: "Renamed" } })
       yield* ask("PATCH", member.workspace, as(member, { name: "Renamed by a person" }))
       const { body } = yield* ask(
@@ -214,7 +214,7 @@ layer(testAppLayer())("A service account", (it) => {
     Effect.gen(function* () {
       const member = yield* signUp()
       const client = yield* createServiceAccount(member)
-      const token = yield* tokenOf(client)
+      const token = yield* obtainToken(client)
       const key = yield* ask("POST", `${member.workspace}/api-keys`, {
         token,
         body: { name: "a key", scopes: ["tasks:read"] }
@@ -238,7 +238,7 @@ layer(testAppLayer())("A service account", (it) => {
       Effect.gen(function* () {
         const member = yield* signUp()
         const client = yield* createServiceAccount(member)
-        const token = yield* tokenOf(client)
+        const token = yield* obtainToken(client)
         const keys = `${member.workspace}/api-keys`
         yield* ask("POST", `${member.workspace}/invitations`, {
           token,
@@ -246,7 +246,7 @@ layer(testAppLayer())("A service account", (it) => {
         })
         assert.strictEqual((yield* ask("GET", keys, { token })).status, 200)
         yield* ask("PATCH", pathOf(member, client.client_id), as(member, { role: "editor" }))
-        assert.strictEqual(outcome(yield* ask("GET", keys, { token })), "403 forbidden")
+        assert.strictEqual(statusAndError(yield* ask("GET", keys, { token })), "403 forbidden")
         const invitations = yield* ask("GET", `${member.workspace}/invitations`, as(member))
         assert.deepStrictEqual(invitations.body.data, [])
       })
@@ -256,7 +256,7 @@ layer(testAppLayer())("A service account", (it) => {
     Effect.gen(function* () {
       const member = yield* signUp()
       const client = yield* createServiceAccount(member)
-      const token = yield* tokenOf(client)
+      const token = yield* obtainToken(client)
       const sql = yield* SqlClient.SqlClient
       const rows = yield* sql`
         SELECT row_to_json(service_accounts)::text AS text
@@ -278,7 +278,7 @@ layer(testAppLayer())("A service account", (it) => {
 layer(testAppLayer())("The tokens of a service account", (it) => {
   it.effect("live 15 minutes", () =>
     Effect.gen(function* () {
-      const token = yield* tokenOf(yield* createServiceAccount(yield* signUp()))
+      const token = yield* obtainToken(yield* createServiceAccount(yield* signUp()))
       yield* TestClock.adjust("899 seconds")
       assert.strictEqual(yield* accessStatus(token), "200")
       yield* TestClock.adjust("1 seconds")
@@ -290,7 +290,7 @@ layer(testAppLayer())("The tokens of a service account", (it) => {
     Effect.gen(function* () {
       const member = yield* signUp()
       const client = yield* createServiceAccount(member)
-      const [one, other] = yield* Effect.all([tokenOf(client), tokenOf(client)])
+      const [one, other] = yield* Effect.all([obtainToken(client), obtainToken(client)])
       const rotated = yield* ask("POST", pathOf(member, client.client_id, "rotate"), as(member))
       assert.strictEqual(rotated.status, 201)
       assert.strictEqual(yield* accessStatus(one), "401 invalid_token")
@@ -299,7 +299,7 @@ layer(testAppLayer())("The tokens of a service account", (it) => {
       const late = yield* askToken({ grant_type: "client_credentials", client_id, client_secret })
       assert.deepStrictEqual([late.status, late.body.error], [401, "invalid_client"])
 
-      const last = yield* tokenOf(rotated.body)
+      const last = yield* obtainToken(rotated.body)
       assert.strictEqual(yield* accessStatus(last), "200")
       yield* ask("DELETE", pathOf(member, client_id), as(member))
       assert.strictEqual(yield* accessStatus(last), "401 invalid_token")
@@ -310,7 +310,7 @@ layer(testAppLayer())("The tokens of a service account", (it) => {
     Effect.gen(function* () {
       const member = yield* signUp()
       const client = yield* createServiceAccount(member)
-      const before = yield* tokenOf(client)
+      const before = yield* obtainToken(client)
       const rotated = yield* ask(
         "POST",
         pathOf(member, client.client_id, "rotate"),
@@ -325,7 +325,7 @@ layer(testAppLayer())("The tokens of a service account", (it) => {
       }
       const during = yield* askToken(form)
       assert.strictEqual(during.body.expires_in, 30)
-      const current = yield* tokenOf(rotated.body)
+      const current = yield* obtainToken(rotated.body)
       for (const token of [before, during.body.access_token, current]) {
         assert.strictEqual(yield* accessStatus(token), "200")
       }
@@ -350,7 +350,7 @@ layer(testAppLayer())("The tokens of a service account", (it) => {
           round % 2 === 0
             ? ask("POST", pathOf(member, client_id, "rotate"), as(member))
             : ask("DELETE", pathOf(member, client_id), as(member))
-        const [ended, ...answers] = yield* together([
+        const [ended, ...answers] = yield* runConcurrently([
           end,
           ...times(6, () => askToken(form, { "x-forwarded-for": randomIp() }))
         ])

@@ -6,7 +6,7 @@ import {
   ask,
   askToken,
   createServiceAccount,
-  outcome,
+  statusAndError,
   signUp
 } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
@@ -97,12 +97,12 @@ layer(testAppLayer())("The token endpoint", (it) => {
     Effect.gen(function* () {
       const { client_id, client_secret } = yield* createServiceAccount(yield* signUp())
       const wrong = yield* ask("GET", "/v1/auth/token")
-      assert.strictEqual(outcome(wrong), "405 method_not_allowed")
+      assert.strictEqual(statusAndError(wrong), "405 method_not_allowed")
       const foreign = yield* askToken(grant, {
         ...basic(client_id, client_secret),
         origin: "https://elsewhere.example"
       })
-      assert.strictEqual(outcome(foreign), "403 origin_refused")
+      assert.strictEqual(statusAndError(foreign), "403 origin_refused")
     })
   )
 })

@@ -2,10 +2,10 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { generateKeyPairSync, randomUUID, sign as signWith } from "node:crypto"
-import { accessStatus, ask, type Member, outcome, signUp } from "../../support/http.ts"
+import { accessStatus, ask, type Member, statusAndError, signUp } from "../../support/http.ts"
 import { startNode, TestApp, testNodesLayer, testConfig } from "../../support/TestApp.ts"
 import { checkValueOf } from "../../support/testSecret.ts"
-import { forge, hmac, open, signingKey, unsigned } from "./forge.ts"
+import { forgeJwt, hmac, decodeJwt, signingKey, noSignature } from "./forgeJwt.ts"
 
 const secret = testConfig.appSecret ?? Redacted.make("")
 
@@ -16,7 +16,7 @@ const ourKey = signingKey(secret)
  */
 const forger = Effect.fnUntraced(function* (member: Member) {
   const { bytes } = yield* ourKey
-  const { claims, header } = open(member.access_token)
+  const { claims, header } = decodeJwt(member.access_token)
   const sign = hmac("sha256", bytes)
   const without = (name: string) =>
     Object.fromEntries(Object.entries(claims).filter(([key]) => key !== name))
@@ -25,9 +25,9 @@ const forger = Effect.fnUntraced(function* (member: Member) {
     claims,
     header,
     sign,
-    withClaims: (changed: object) => forge(header, { ...claims, ...changed }, sign),
-    withHeader: (changed: object) => forge({ ...header, ...changed }, claims, sign),
-    withoutClaim: (name: string) => forge(header, without(name), sign)
+    withClaims: (changed: object) => forgeJwt(header, { ...claims, ...changed }, sign),
+    withHeader: (changed: object) => forgeJwt({ ...header, ...changed }, claims, sign),
+    withoutClaim: (name: string) => forgeJwt(header, without(name), sign)
   }
 })
 
@@ -49,8 +49,8 @@ layer(testNodesLayer())("access tokens", (it) => {
   it.effect("contain exactly the claims of the contract", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
-      const access = open(member.access_token)
-      const refresh = open(member.refresh_token)
+      const access = decodeJwt(member.access_token)
+      const refresh = decodeJwt(member.refresh_token)
       const { id: kid } = yield* ourKey
       assert.deepStrictEqual(access.header, { alg: "HS256", typ: "JWT", kid })
       assert.deepStrictEqual(refresh.header, { alg: "HS256", typ: "JWT", kid })
@@ -94,7 +94,7 @@ layer(testNodesLayer())("access tokens", (it) => {
       for (const token of respelled(refresh_token)) {
         const body = { refresh_token: token }
         const answer = yield* ask("POST", "/v1/auth/refresh", { body })
-        assert.strictEqual(outcome(answer), "401 invalid_refresh_token", token.slice(-2))
+        assert.strictEqual(statusAndError(answer), "401 invalid_refresh_token", token.slice(-2))
       }
       assert.strictEqual(yield* accessStatus(access_token), "200")
     })
@@ -107,14 +107,17 @@ layer(testNodesLayer())("access tokens", (it) => {
       const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 })
       const ec = generateKeyPairSync("ec", { namedCurve: "P-256" })
       for (const alg of ["none", "None", "NONE", "nOnE"]) {
-        yield* assertRefused(forge({ ...header, alg }, claims, unsigned), `alg ${alg}, unsigned`)
-        yield* assertRefused(forge({ ...header, alg }, claims, sign), `alg ${alg}, signed`)
+        yield* assertRefused(
+          forgeJwt({ ...header, alg }, claims, noSignature),
+          `alg ${alg}, unsigned`
+        )
+        yield* assertRefused(forgeJwt({ ...header, alg }, claims, sign), `alg ${alg}, signed`)
       }
       for (const [alg, hash] of [
         ["HS384", "sha384"],
         ["HS512", "sha512"]
       ] as const) {
-        yield* assertRefused(forge({ ...header, alg }, claims, hmac(hash, bytes)), alg)
+        yield* assertRefused(forgeJwt({ ...header, alg }, claims, hmac(hash, bytes)), alg)
       }
       const signRsa = (input: string) => signWith("sha256", Buffer.from(input), rsa.privateKey)
       const signEc = (input: string) =>
@@ -124,11 +127,14 @@ layer(testNodesLayer())("access tokens", (it) => {
         ["ES256", signEc, ec]
       ] as const) {
         const jwk = pair.publicKey.export({ format: "jwk" })
-        yield* assertRefused(forge({ ...header, alg }, claims, signature), alg)
-        yield* assertRefused(forge({ ...header, alg, jwk }, claims, signature), `${alg} with jwk`)
+        yield* assertRefused(forgeJwt({ ...header, alg }, claims, signature), alg)
+        yield* assertRefused(
+          forgeJwt({ ...header, alg, jwk }, claims, signature),
+          `${alg} with jwk`
+        )
       }
       for (const alg of [undefined, null, "", "hs256", ["HS256"], 256]) {
-        yield* assertRefused(forge({ ...header, alg }, claims, sign), `alg ${String(alg)}`)
+        yield* assertRefused(forgeJwt({ ...header, alg }, claims, sign), `alg ${String(alg)}`)
       }
     })
   )
@@ -165,12 +171,12 @@ layer(testNodesLayer())("access tokens", (it) => {
       }
       for (const [name, value] of Object.entries(brought)) {
         for (const kid of [header["kid"], "theirs"]) {
-          const token = forge({ ...header, kid, [name]: value }, claims, hmac("sha256", theirs))
+          const token = forgeJwt({ ...header, kid, [name]: value }, claims, hmac("sha256", theirs))
           yield* assertRefused(token, `${name}, kid ${String(kid)}`)
         }
       }
       for (const empty of [Buffer.alloc(0), Buffer.alloc(32), Buffer.from(String(header["kid"]))]) {
-        yield* assertRefused(forge(header, claims, hmac("sha256", empty)), "a guessable key")
+        yield* assertRefused(forgeJwt(header, claims, hmac("sha256", empty)), "a guessable key")
       }
       yield* assertRefused(withHeader({ crit: ["exp"] }), "crit")
       yield* assertRefused(withHeader({ crit: ["b64"], b64: false }), "an unencoded payload")
@@ -203,7 +209,7 @@ layer(testNodesLayer())("access tokens", (it) => {
         { sub: null },
         { sid: randomUUID() },
         { sid: "1" },
-        { sid: open(other.access_token).claims["sid"] },
+        { sid: decodeJwt(other.access_token).claims["sid"] },
         { typ: "refresh" },
         { typ: "Access" },
         { typ: ["access"] }
@@ -243,7 +249,7 @@ layer(testNodesLayer())("access tokens", (it) => {
         yield* assertRefused(token, what)
       }
       const huge = yield* ask("GET", "/v1/auth/me", { token: "A".repeat(20_000) })
-      assert.strictEqual(outcome(huge), "431 headers_too_large")
+      assert.strictEqual(statusAndError(huge), "431 headers_too_large")
       assert.strictEqual(yield* accessStatus(access_token), "200")
     })
   )
@@ -255,7 +261,7 @@ layer(testNodesLayer())("access tokens", (it) => {
       const refreshed = yield* ask("POST", "/v1/auth/refresh", {
         body: { refresh_token: member.access_token }
       })
-      assert.strictEqual(outcome(refreshed), "401 invalid_refresh_token")
+      assert.strictEqual(statusAndError(refreshed), "401 invalid_refresh_token")
       assert.strictEqual(refreshed.headers.get("www-authenticate"), 'Bearer error="invalid_token"')
       // Neither rejection has affected the session.
       assert.strictEqual(yield* accessStatus(member.access_token), "200")
@@ -284,7 +290,7 @@ layer(testNodesLayer())("access tokens", (it) => {
         const refreshed = yield* ask("POST", "/v1/auth/refresh", { body: { refresh_token } })
         assert.strictEqual(refreshed.status, 200)
         const { id } = yield* signingKey(others)
-        assert.strictEqual(open(refreshed.body.access_token).header["kid"], id)
+        assert.strictEqual(decodeJwt(refreshed.body.access_token).header["kid"], id)
       }).pipe(Effect.provideService(TestApp, successor))
     })
   )

@@ -11,14 +11,14 @@ import {
   accessStatus,
   ask,
   logIn,
-  outcome,
+  statusAndError,
   password,
   randomEmail,
   randomIp,
   signUp,
-  textOf,
+  textWithoutRequestId,
   times,
-  together
+  runConcurrently
 } from "../../support/http.ts"
 import {
   realHashes,
@@ -68,9 +68,9 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
       const { email } = yield* signUp()
       const ip = randomIp()
       const [wrong, unknown] = [yield* guess(email, ip), yield* guess(randomEmail(), ip)]
-      assert.strictEqual(outcome(wrong), "401 invalid_credentials")
+      assert.strictEqual(statusAndError(wrong), "401 invalid_credentials")
       assert.strictEqual(wrong.headers.get("www-authenticate"), "Bearer")
-      assert.strictEqual(textOf(wrong), textOf(unknown))
+      assert.strictEqual(textWithoutRequestId(wrong), textWithoutRequestId(unknown))
       const headers = [wrong, unknown].map((answer) =>
         [...answer.headers].filter(([name]) => name !== "x-request-id" && name !== "date")
       )
@@ -83,8 +83,8 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
       const { email } = yield* signUp()
       const spellings = [email, email.toUpperCase(), ` ${email}`, `${email}\n`]
       const guesses = times(10, (index) => guess(spellings[index % 4] ?? email, randomIp()))
-      yield* together(guesses)
-      assert.strictEqual(outcome(yield* logIn(email, from(randomIp()))), "429 rate_limited")
+      yield* runConcurrently(guesses)
+      assert.strictEqual(statusAndError(yield* logIn(email, from(randomIp()))), "429 rate_limited")
     })
   )
 
@@ -92,32 +92,38 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
     Effect.gen(function* () {
       const { email } = yield* signUp()
       const wrong = yield* Effect.forEach(times(10, randomIp), (ip) => guess(email, ip))
-      assert.deepStrictEqual(new Set(wrong.map(outcome)), new Set(["401 invalid_credentials"]))
+      assert.deepStrictEqual(
+        new Set(wrong.map(statusAndError)),
+        new Set(["401 invalid_credentials"])
+      )
       const eleventh = yield* guess(email, randomIp())
-      assert.strictEqual(outcome(eleventh), "429 rate_limited")
+      assert.strictEqual(statusAndError(eleventh), "429 rate_limited")
       assert.strictEqual(eleventh.headers.get("retry-after"), "900")
       assert.strictEqual(eleventh.body.detail.retry_after, 900)
       // Even the correct password is rejected, on every node.
-      assert.strictEqual(outcome(yield* logIn(email, from(randomIp()))), "429 rate_limited")
+      assert.strictEqual(statusAndError(yield* logIn(email, from(randomIp()))), "429 rate_limited")
       const elsewhere = yield* logIn(email, { ...from(randomIp()), at: "otherUrl" })
-      assert.strictEqual(outcome(elsewhere), "429 rate_limited")
-      assert.strictEqual(outcome(yield* logIn((yield* signUp()).email, from(randomIp()))), "200")
+      assert.strictEqual(statusAndError(elsewhere), "429 rate_limited")
+      assert.strictEqual(
+        statusAndError(yield* logIn((yield* signUp()).email, from(randomIp()))),
+        "200"
+      )
 
       yield* TestClock.adjust("899999 millis")
       const last = yield* logIn(email, from(randomIp()))
       assert.strictEqual(last.headers.get("retry-after"), "1")
       yield* TestClock.adjust("1 millis")
-      assert.strictEqual(outcome(yield* logIn(email, from(randomIp()))), "200")
+      assert.strictEqual(statusAndError(yield* logIn(email, from(randomIp()))), "200")
     })
   )
 
   it.effect("checks only ten of thirty simultaneous guesses on two nodes", () =>
     Effect.gen(function* () {
       const { email } = yield* signUp()
-      const answers = yield* together(
+      const answers = yield* runConcurrently(
         times(30, (index) => guess(email, randomIp(), index % 2 === 0 ? "url" : "otherUrl"))
       )
-      assert.deepStrictEqual(answers.map(outcome).toSorted(), [
+      assert.deepStrictEqual(answers.map(statusAndError).toSorted(), [
         ...times(10, () => "401 invalid_credentials"),
         ...times(20, () => "429 rate_limited")
       ])
@@ -128,7 +134,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
     Effect.gen(function* () {
       const email = randomEmail()
       yield* wrongGuesses(10, randomIp(), () => email)
-      assert.strictEqual(outcome(yield* guess(email, randomIp())), "429 rate_limited")
+      assert.strictEqual(statusAndError(yield* guess(email, randomIp())), "429 rate_limited")
     })
   )
 
@@ -139,17 +145,17 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
         const { email } = yield* signUp()
         const ip = randomIp()
         yield* wrongGuesses(9, ip, () => email)
-        assert.strictEqual(outcome(yield* logIn(email, from(ip))), "200")
+        assert.strictEqual(statusAndError(yield* logIn(email, from(ip))), "200")
         yield* wrongGuesses(9, ip, () => email)
-        assert.strictEqual(outcome(yield* logIn(email, from(ip))), "200")
+        assert.strictEqual(statusAndError(yield* logIn(email, from(ip))), "200")
         // There have been 18 wrong guesses so far. Correct passwords do not count.
         yield* wrongGuesses(31, ip)
-        assert.strictEqual(outcome(yield* logIn(email, from(ip))), "200")
-        assert.strictEqual(outcome(yield* guess(email, ip)), "401 invalid_credentials")
+        assert.strictEqual(statusAndError(yield* logIn(email, from(ip))), "200")
+        assert.strictEqual(statusAndError(yield* guess(email, ip)), "401 invalid_credentials")
         const shutOut = yield* logIn(email, from(ip))
-        assert.strictEqual(outcome(shutOut), "429 rate_limited")
+        assert.strictEqual(statusAndError(shutOut), "429 rate_limited")
         assert.strictEqual(shutOut.headers.get("retry-after"), "900")
-        assert.strictEqual(outcome(yield* logIn(email, from(randomIp()))), "200")
+        assert.strictEqual(statusAndError(yield* logIn(email, from(randomIp()))), "200")
       })
   )
 
@@ -160,7 +166,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
       yield* wrongGuesses(50, ip)
       const refused = yield* wrongGuesses(20, ip, () => email)
       assert.deepStrictEqual(new Set(refused.map(({ _tag }) => _tag)), new Set(["RateLimited"]))
-      assert.strictEqual(outcome(yield* logIn(email, from(randomIp()))), "200")
+      assert.strictEqual(statusAndError(yield* logIn(email, from(randomIp()))), "200")
     })
   )
 
@@ -172,14 +178,14 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
         (index) => wrongGuesses(1, `2001:${subnet}:1:${index}::1`)
       )
       const blocked = yield* guess(randomEmail(), `2001:${subnet}:1:ffff::9`)
-      assert.strictEqual(outcome(blocked), "429 rate_limited")
+      assert.strictEqual(statusAndError(blocked), "429 rate_limited")
       const neighbour = yield* guess(randomEmail(), `2001:${subnet}:2::1`)
-      assert.strictEqual(outcome(neighbour), "401 invalid_credentials")
+      assert.strictEqual(statusAndError(neighbour), "401 invalid_credentials")
       const ip = randomIp()
       yield* wrongGuesses(50, `::ffff:${ip}`)
-      assert.strictEqual(outcome(yield* guess(randomEmail(), ip)), "429 rate_limited")
+      assert.strictEqual(statusAndError(yield* guess(randomEmail(), ip)), "429 rate_limited")
       const other = yield* guess(randomEmail(), `::ffff:${randomIp()}`)
-      assert.strictEqual(outcome(other), "401 invalid_credentials")
+      assert.strictEqual(statusAndError(other), "401 invalid_credentials")
     })
   )
 
@@ -189,7 +195,10 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
       const { guard } = yield* Throttle
       const busy = Effect.fail(new RateLimited({ retry_after: 1 }))
       yield* Effect.forEach(times(60, randomIp), (ip) => Effect.flip(guard({ account, ip }, busy)))
-      assert.strictEqual(outcome(yield* guess(account, randomIp())), "401 invalid_credentials")
+      assert.strictEqual(
+        statusAndError(yield* guess(account, randomIp())),
+        "401 invalid_credentials"
+      )
     }).pipe(Effect.provide(ThrottleLayer))
   )
 
@@ -254,14 +263,14 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
       assert.strictEqual(yield* hashNow, weak)
       // The first of the simultaneous logins rehashes the password. This must not make the others
       // fail.
-      const logins = yield* together(times(4, () => logIn(email, from(randomIp()))))
+      const logins = yield* runConcurrently(times(4, () => logIn(email, from(randomIp()))))
       assert.deepStrictEqual(
-        logins.map(outcome),
+        logins.map(statusAndError),
         times(4, () => "200")
       )
       const strong = yield* hashNow
       assert.match(strong, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
-      assert.strictEqual(outcome(yield* logIn(email, from(randomIp()))), "200")
+      assert.strictEqual(statusAndError(yield* logIn(email, from(randomIp()))), "200")
       assert.strictEqual(yield* hashNow, strong)
     })
   )
@@ -272,7 +281,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
       const answer = (body: unknown) => ask("POST", "/v1/auth/login", { body, ...from(ip) })
       const email = randomEmail()
       assert.strictEqual(
-        outcome(yield* answer({ email, password: "x" })),
+        statusAndError(yield* answer({ email, password: "x" })),
         "401 invalid_credentials"
       )
       for (const body of [
@@ -285,7 +294,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
         { email: `${"a".repeat(65)}@example.com`, password: "x" },
         { email, password: "x", remember: true }
       ]) {
-        assert.strictEqual(outcome(yield* answer(body)), "422 validation_failed")
+        assert.strictEqual(statusAndError(yield* answer(body)), "422 validation_failed")
       }
     })
   )

@@ -8,16 +8,16 @@ import {
   type Answer,
   ask,
   logIn,
-  outcome,
-  ownAddress,
+  statusAndError,
+  testFileAddress,
   signUp,
-  textOf,
+  textWithoutRequestId,
   times,
-  together
+  runConcurrently
 } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testNodesLayer, testConfig } from "../../support/TestApp.ts"
-import { forge, hmac, open, signingKey } from "./forge.ts"
+import { forgeJwt, hmac, decodeJwt, signingKey } from "./forgeJwt.ts"
 
 const refresh = (refresh_token: string, at: "url" | "otherUrl" = "url") =>
   ask("POST", "/v1/auth/refresh", { body: { refresh_token }, at })
@@ -27,7 +27,7 @@ const generation = Effect.fnUntraced(function* (token: string) {
   const [row] = yield* sql<{ generation: number }>`
     SELECT generation
     FROM sessions
-    WHERE id = ${String(open(token).claims["sid"])}`
+    WHERE id = ${String(decodeJwt(token).claims["sid"])}`
   return row?.generation
 })
 
@@ -48,7 +48,7 @@ layer(testNodesLayer())("a session", (it) => {
         SELECT gen_random_uuid(), user_id, rotated_at - n * interval '1 second', expires_at, created_at
         FROM sessions, generate_series(1, 199) AS n
         WHERE user_id = ${member.user_id}`
-      assert.strictEqual(outcome(yield* logIn(member.email)), "200")
+      assert.strictEqual(statusAndError(yield* logIn(member.email)), "200")
       const [row] = yield* sql`
         SELECT count(*)::int AS n, (max(rotated_at) - min(rotated_at))::text AS apart
         FROM sessions
@@ -79,10 +79,10 @@ layer(testNodesLayer())("a session", (it) => {
   it.effect("is rotated once by a hundred uses of one refresh token on both nodes", () =>
     Effect.gen(function* () {
       const { refresh_token } = yield* signUp()
-      const answers = yield* together(
+      const answers = yield* runConcurrently(
         times(100, (index) => refresh(refresh_token, index % 2 === 0 ? "url" : "otherUrl"))
       )
-      assert.deepStrictEqual(new Set(answers.map(outcome)), new Set(["200"]))
+      assert.deepStrictEqual(new Set(answers.map(statusAndError)), new Set(["200"]))
       assert.strictEqual(distinct(answers, "refresh_token"), 1)
       assert.strictEqual(yield* generation(refresh_token), 2)
       for (const { body } of answers.slice(0, 5)) {
@@ -103,19 +103,19 @@ layer(testNodesLayer())("a session", (it) => {
       assert.strictEqual(late.body.refresh_token, rotated.refresh_token)
       yield* TestClock.adjust("1 millis")
       const reused = yield* refresh(refresh_token)
-      assert.strictEqual(outcome(reused), refused)
+      assert.strictEqual(statusAndError(reused), refused)
       assert.strictEqual(reused.headers.get("www-authenticate"), 'Bearer error="invalid_token"')
       for (const at of ["url", "otherUrl"] as const) {
         assert.strictEqual(yield* accessStatus(rotated.access_token, at), dead)
         assert.strictEqual(yield* accessStatus(late.body.access_token, at), dead)
-        assert.strictEqual(outcome(yield* refresh(rotated.refresh_token, at)), refused)
+        assert.strictEqual(statusAndError(yield* refresh(rotated.refresh_token, at)), refused)
       }
       const events = yield* sql`
         SELECT actor_id, subject_id, ip
         FROM audit_events
         WHERE user_id = ${user_id} AND action = 'session.reuse_detected'`
-      const sid = open(refresh_token).claims["sid"]
-      assert.deepStrictEqual(events, [{ actor_id: null, subject_id: sid, ip: ownAddress }])
+      const sid = decodeJwt(refresh_token).claims["sid"]
+      assert.deepStrictEqual(events, [{ actor_id: null, subject_id: sid, ip: testFileAddress }])
     })
   )
 
@@ -124,9 +124,9 @@ layer(testNodesLayer())("a session", (it) => {
       const first = yield* signUp()
       const second = (yield* refresh(first.refresh_token)).body
       const third = (yield* refresh(second.refresh_token)).body
-      assert.strictEqual(outcome(yield* refresh(first.refresh_token)), refused)
+      assert.strictEqual(statusAndError(yield* refresh(first.refresh_token)), refused)
       assert.strictEqual(yield* accessStatus(third.access_token), dead)
-      assert.strictEqual(outcome(yield* refresh(third.refresh_token)), refused)
+      assert.strictEqual(statusAndError(yield* refresh(third.refresh_token)), refused)
     })
   )
 
@@ -138,7 +138,7 @@ layer(testNodesLayer())("a session", (it) => {
       const last = yield* refresh(refresh_token)
       assert.strictEqual(last.status, 200)
       yield* TestClock.adjust("1 second")
-      assert.strictEqual(outcome(yield* refresh(forgotten.refresh_token)), refused)
+      assert.strictEqual(statusAndError(yield* refresh(forgotten.refresh_token)), refused)
       assert.strictEqual((yield* refresh(last.body.refresh_token)).status, 200)
     })
   )
@@ -147,10 +147,10 @@ layer(testNodesLayer())("a session", (it) => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { access_token, refresh_token } = yield* signUp()
-      const sid = String(open(access_token).claims["sid"])
+      const sid = String(decodeJwt(access_token).claims["sid"])
       yield* sql`UPDATE sessions SET expires_at = created_at WHERE id = ${sid}`
       assert.strictEqual(yield* accessStatus(access_token), dead)
-      assert.strictEqual(outcome(yield* refresh(refresh_token)), refused)
+      assert.strictEqual(statusAndError(yield* refresh(refresh_token)), refused)
     })
   )
 
@@ -158,7 +158,7 @@ layer(testNodesLayer())("a session", (it) => {
     Effect.gen(function* () {
       const { bytes } = yield* signingKey(testConfig.appSecret ?? Redacted.make(""))
       const { access_token, refresh_token } = yield* signUp()
-      const { claims, header } = open(refresh_token)
+      const { claims, header } = decodeJwt(refresh_token)
       const sign = hmac("sha256", bytes)
       for (const change of [
         { sid: randomUUID() },
@@ -171,17 +171,17 @@ layer(testNodesLayer())("a session", (it) => {
         { exp: claims["iat"] },
         { aud: "somebody-else" }
       ]) {
-        const token = forge(header, { ...claims, sid: randomUUID(), ...change }, sign)
-        assert.strictEqual(outcome(yield* refresh(token)), refused, JSON.stringify(change))
+        const token = forgeJwt(header, { ...claims, sid: randomUUID(), ...change }, sign)
+        assert.strictEqual(statusAndError(yield* refresh(token)), refused, JSON.stringify(change))
       }
       for (const token of ["x", "a.b.c", `${refresh_token}x`, access_token, "\u0000", "é"]) {
-        assert.strictEqual(outcome(yield* refresh(token)), refused, token)
+        assert.strictEqual(statusAndError(yield* refresh(token)), refused, token)
       }
-      const guessed = forge(header, claims, hmac("sha256", Buffer.alloc(32)))
-      assert.strictEqual(outcome(yield* refresh(guessed)), refused)
+      const guessed = forgeJwt(header, claims, hmac("sha256", Buffer.alloc(32)))
+      assert.strictEqual(statusAndError(yield* refresh(guessed)), refused)
       for (const body of [{}, { refresh_token: "" }, { refresh_token: "x".repeat(4097) }]) {
         const answer = yield* ask("POST", "/v1/auth/refresh", { body })
-        assert.strictEqual(outcome(answer), "422 validation_failed")
+        assert.strictEqual(statusAndError(answer), "422 validation_failed")
       }
       assert.strictEqual(yield* accessStatus(access_token), "200")
     })
@@ -191,15 +191,15 @@ layer(testNodesLayer())("a session", (it) => {
     Effect.gen(function* () {
       const member = yield* signUp()
       const other = yield* logIn(member.email)
-      yield* together(times(10, () => accessStatus(member.access_token, "otherUrl")))
+      yield* runConcurrently(times(10, () => accessStatus(member.access_token, "otherUrl")))
       const logout = ask("POST", "/v1/auth/logout", { token: member.access_token })
-      assert.strictEqual(outcome(yield* logout), "204")
+      assert.strictEqual(statusAndError(yield* logout), "204")
       for (const at of ["url", "otherUrl"] as const) {
         assert.strictEqual(yield* accessStatus(member.access_token, at), dead)
-        assert.strictEqual(outcome(yield* refresh(member.refresh_token, at)), refused)
+        assert.strictEqual(statusAndError(yield* refresh(member.refresh_token, at)), refused)
         assert.strictEqual(yield* accessStatus(other.body.access_token, at), "200")
       }
-      assert.strictEqual(outcome(yield* logout), dead)
+      assert.strictEqual(statusAndError(yield* logout), dead)
     })
   )
 
@@ -214,7 +214,7 @@ layer(testNodesLayer())("a session", (it) => {
       const [newest, oldest, ...none] = (yield* list()).body.data
       assert.deepStrictEqual(none, [])
       assert.deepStrictEqual(newest, {
-        id: open(body.access_token).claims["sid"],
+        id: decodeJwt(body.access_token).claims["sid"],
         user_agent: `curl/8 ${"x".repeat(493)}`,
         ip: "198.51.100.7",
         began_with: "password",
@@ -236,20 +236,20 @@ layer(testNodesLayer())("a session", (it) => {
       const member = yield* signUp()
       const stranger = yield* signUp()
       const other = (yield* logIn(member.email)).body
-      const path = `/v1/auth/sessions/${open(other.access_token).claims["sid"]}`
+      const path = `/v1/auth/sessions/${decodeJwt(other.access_token).claims["sid"]}`
       const foreign = yield* ask("DELETE", path, { token: stranger.access_token })
-      assert.strictEqual(outcome(foreign), "404 not_found")
+      assert.strictEqual(statusAndError(foreign), "404 not_found")
       assert.strictEqual(foreign.body.detail.resource, "session")
       const unknown = yield* ask("DELETE", `/v1/auth/sessions/${randomUUID()}`, {
         token: stranger.access_token
       })
-      assert.strictEqual(textOf(foreign), textOf(unknown))
+      assert.strictEqual(textWithoutRequestId(foreign), textWithoutRequestId(unknown))
       assert.strictEqual(yield* accessStatus(other.access_token), "200")
       const end = ask("DELETE", path, { token: member.access_token })
-      assert.strictEqual(outcome(yield* end), "204")
+      assert.strictEqual(statusAndError(yield* end), "204")
       assert.strictEqual(yield* accessStatus(other.access_token, "otherUrl"), dead)
-      assert.strictEqual(outcome(yield* refresh(other.refresh_token)), refused)
-      assert.strictEqual(outcome(yield* end), "404 not_found")
+      assert.strictEqual(statusAndError(yield* refresh(other.refresh_token)), refused)
+      assert.strictEqual(statusAndError(yield* end), "404 not_found")
     })
   )
 })

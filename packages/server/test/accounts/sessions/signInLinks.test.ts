@@ -1,16 +1,16 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, type Member, outcome, password, randomIp, signUp } from "../../support/http.ts"
+import { ask, type Member, statusAndError, password, randomIp, signUp } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { linkTokenFor } from "../email/linkTokenFor.ts"
-import { ownPage, publicUrl } from "../oidc/identityProvider.ts"
+import { panelPageHeaders, publicUrl } from "../oidc/identityProvider.ts"
 
 const newPassword = "another long password"
 
 const signInWith = (token: string) =>
   ask("POST", "/panel/link", {
     body: { token },
-    headers: { ...ownPage, "x-forwarded-for": randomIp() }
+    headers: { ...panelPageHeaders, "x-forwarded-for": randomIp() }
   })
 
 layer(testAppLayer({ publicUrl }))("a sign-in link of the operator", (it) => {
@@ -19,7 +19,7 @@ layer(testAppLayer({ publicUrl }))("a sign-in link of the operator", (it) => {
       const token = yield* linkTokenFor("sign in", yield* signUp())
       const signedIn = yield* signInWith(token)
       assert.strictEqual(signedIn.status, 200, signedIn.text)
-      assert.strictEqual(outcome(yield* signInWith(token)), "401 invalid_link")
+      assert.strictEqual(statusAndError(yield* signInWith(token)), "401 invalid_link")
     })
   )
 
@@ -38,7 +38,7 @@ layer(testAppLayer({ publicUrl }))("a sign-in link of the operator", (it) => {
         const member = yield* signUp()
         const token = yield* linkTokenFor("sign in", member)
         assert.isBelow((yield* renew(member)).status, 300)
-        assert.strictEqual(outcome(yield* signInWith(token)), "401 invalid_link")
+        assert.strictEqual(statusAndError(yield* signInWith(token)), "401 invalid_link")
       }
     })
   )

@@ -7,16 +7,16 @@ import { collide } from "../../support/collide.ts"
 import {
   ask,
   type Member,
-  outcome,
+  statusAndError,
   password,
   randomIp,
   signUp,
   times,
-  together
+  runConcurrently
 } from "../../support/http.ts"
 import { startNode, testNodesLayer, testConfig } from "../../support/TestApp.ts"
 import { checkValueOf, testSecret } from "../../support/testSecret.ts"
-import { codeNow, confirmTotp, startTotp } from "./totp.ts"
+import { currentCode, confirmTotp, startTotp } from "./totp.ts"
 
 const logInWith = (
   { email }: Member,
@@ -48,24 +48,24 @@ layer(testNodesLayer())("a second factor", (it) => {
     Effect.gen(function* () {
       const member = yield* signUp()
       const secret = yield* startTotp(member)
-      assert.strictEqual(outcome(yield* logInWith(member)), "200")
+      assert.strictEqual(statusAndError(yield* logInWith(member)), "200")
       const wrong = yield* ask("POST", "/v1/auth/totp/confirm", {
         token: member.access_token,
         body: { code: "000000" }
       })
-      assert.strictEqual(outcome(wrong), "401 invalid_code")
+      assert.strictEqual(statusAndError(wrong), "401 invalid_code")
       const codes = yield* confirmTotp(member, secret)
       assert.strictEqual(new Set(codes).size, 10)
       yield* nextStep
-      assert.strictEqual(outcome(yield* logInWith(member)), "401 totp_required")
-      const code = yield* codeNow(secret)
+      assert.strictEqual(statusAndError(yield* logInWith(member)), "401 totp_required")
+      const code = yield* currentCode(secret)
       for (const totp of [undefined, code, codes[0]]) {
         const answer = yield* logInWith(member, totp, { password: "not the right password" })
-        assert.strictEqual(outcome(answer), "401 invalid_credentials")
+        assert.strictEqual(statusAndError(answer), "401 invalid_credentials")
       }
-      assert.strictEqual(outcome(yield* logInWith(member, "000000")), "401 invalid_code")
+      assert.strictEqual(statusAndError(yield* logInWith(member, "000000")), "401 invalid_code")
       assert.strictEqual(
-        outcome(yield* logInWith(member, ` ${code.slice(0, 3)} ${code.slice(3)}`)),
+        statusAndError(yield* logInWith(member, ` ${code.slice(0, 3)} ${code.slice(3)}`)),
         "200"
       )
     })
@@ -74,16 +74,16 @@ layer(testNodesLayer())("a second factor", (it) => {
   it.effect("accepts each code once, also in two simultaneous logins", () =>
     Effect.gen(function* () {
       const { codes, member, secret } = yield* protectedMember
-      for (const code of [yield* codeNow(secret), codes[0]!]) {
-        const answers = yield* together([
+      for (const code of [yield* currentCode(secret), codes[0]!]) {
+        const answers = yield* runConcurrently([
           logInWith(member, code),
           logInWith(member, code, { at: "otherUrl" })
         ])
-        assert.deepStrictEqual(answers.map(outcome).toSorted(), ["200", "401 invalid_code"])
-        assert.strictEqual(outcome(yield* logInWith(member, code)), "401 invalid_code")
+        assert.deepStrictEqual(answers.map(statusAndError).toSorted(), ["200", "401 invalid_code"])
+        assert.strictEqual(statusAndError(yield* logInWith(member, code)), "401 invalid_code")
       }
       assert.strictEqual(
-        outcome(yield* logInWith(member, codes[1]!.toUpperCase().replace("-", " "))),
+        statusAndError(yield* logInWith(member, codes[1]!.toUpperCase().replace("-", " "))),
         "200"
       )
       const status = yield* ask("GET", "/v1/auth/totp", { token: member.access_token })
@@ -107,7 +107,7 @@ layer(testNodesLayer())("a second factor", (it) => {
           codes.slice(0, 4).map((code) => logInWith(member, code))
         )
         assert.deepStrictEqual(
-          answers.map(outcome),
+          answers.map(statusAndError),
           times(4, () => "200")
         )
       })
@@ -120,8 +120,8 @@ layer(testNodesLayer())("a second factor", (it) => {
         Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? "111111" : undefined)),
         (code) => logInWith(member, code)
       )
-      assert.notInclude(answers.map(outcome), "429 rate_limited")
-      assert.strictEqual(outcome(yield* logInWith(member, "111111")), "429 rate_limited")
+      assert.notInclude(answers.map(statusAndError), "429 rate_limited")
+      assert.strictEqual(statusAndError(yield* logInWith(member, "111111")), "429 rate_limited")
     })
   )
 
@@ -135,15 +135,15 @@ layer(testNodesLayer())("a second factor", (it) => {
         token,
         body: { current_password: password }
       })
-      assert.strictEqual(outcome(again), "409 conflict")
+      assert.strictEqual(statusAndError(again), "409 conflict")
       assert.strictEqual(
-        outcome(yield* remove("not the right password", codes[0]!)),
+        statusAndError(yield* remove("not the right password", codes[0]!)),
         "401 invalid_credentials"
       )
-      assert.strictEqual(outcome(yield* remove(password, "000000")), "401 invalid_code")
-      assert.strictEqual(outcome(yield* remove(password, yield* codeNow(secret))), "204")
-      assert.strictEqual(outcome(yield* remove(password, codes[0]!)), "409 conflict")
-      assert.strictEqual(outcome(yield* logInWith(member)), "200")
+      assert.strictEqual(statusAndError(yield* remove(password, "000000")), "401 invalid_code")
+      assert.strictEqual(statusAndError(yield* remove(password, yield* currentCode(secret))), "204")
+      assert.strictEqual(statusAndError(yield* remove(password, codes[0]!)), "409 conflict")
+      assert.strictEqual(statusAndError(yield* logInWith(member)), "200")
       const status = yield* ask("GET", "/v1/auth/totp", { token })
       assert.deepStrictEqual(status.body, { enabled: false, recovery_codes_left: 0 })
       yield* startTotp(member)
@@ -159,7 +159,7 @@ layer(testNodesLayer())("a second factor", (it) => {
         token: other.access_token,
         body: { current_password: "not the right password" }
       })
-      assert.strictEqual(outcome(refused), "401 invalid_credentials")
+      assert.strictEqual(statusAndError(refused), "401 invalid_credentials")
       const rows = yield* sql<{ row: string }>`
         SELECT totp::text || coalesce(string_agg(code_hash, ' '), '') AS row
         FROM totp
@@ -195,7 +195,7 @@ layer(testNodesLayer())("a second factor", (it) => {
   it.effect("whose secret is lost rejects all codes, and an operator can remove it", () =>
     Effect.gen(function* () {
       const { codes, member, secret } = yield* protectedMember
-      for (const code of [yield* codeNow(secret), codes[0] ?? ""]) {
+      for (const code of [yield* currentCode(secret), codes[0] ?? ""]) {
         assert.strictEqual(yield* logInAtNewNode(member, code), 401)
       }
     })

@@ -4,11 +4,11 @@ import { computeCode, timeStepAt } from "../../../src/accounts/totp/totp.ts"
 import { ask, type Member, password } from "../../support/http.ts"
 
 /** Computes a code from the secret that was shown, as an authenticator app does. */
-export const codeOfApp = (secret: string, now: number) =>
+export const authenticatorCode = (secret: string, now: number) =>
   computeCode(fromBase32(secret), timeStepAt(new Date(now)))
 
-export const codeNow = (secret: string) =>
-  Effect.map(Clock.currentTimeMillis, (now) => codeOfApp(secret, now))
+export const currentCode = (secret: string) =>
+  Effect.map(Clock.currentTimeMillis, (now) => authenticatorCode(secret, now))
 
 const fromBase32 = (text: string): Buffer => {
   const bits = [...text]
@@ -31,7 +31,7 @@ export const startTotp = Effect.fnUntraced(function* ({ access_token }: Member) 
 export const confirmTotp = Effect.fnUntraced(function* ({ access_token }: Member, secret: string) {
   const confirmed = yield* ask("POST", "/v1/auth/totp/confirm", {
     token: access_token,
-    body: { code: yield* codeNow(secret) }
+    body: { code: yield* currentCode(secret) }
   })
   assert.strictEqual(confirmed.status, 200, confirmed.text)
   return confirmed.body.recovery_codes as ReadonlyArray<string>

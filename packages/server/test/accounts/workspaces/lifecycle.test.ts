@@ -8,12 +8,12 @@ import {
   ask,
   createKey,
   type Member,
-  outcome,
+  statusAndError,
   readPages,
   signUp,
-  textOf,
+  textWithoutRequestId,
   times,
-  together
+  runConcurrently
 } from "../../support/http.ts"
 import * as chain from "../../tasks/chains/chains.ts"
 import * as cronTask from "../../tasks/cron/tasks.ts"
@@ -51,9 +51,9 @@ layer(testNodesLayer())("a workspace", (it) => {
       assert.deepStrictEqual(renamed.body, { ...created.body, name: "Acme staging" })
       const unchanged = yield* ask("PATCH", path, { token, body: {} })
       assert.deepStrictEqual([unchanged.status, unchanged.body], [200, renamed.body])
-      assert.strictEqual(outcome(yield* ask("DELETE", path, { token })), "204")
-      assert.strictEqual(outcome(yield* ask("GET", path, { token })), "404 not_found")
-      assert.strictEqual(outcome(yield* ask("DELETE", path, { token })), "404 not_found")
+      assert.strictEqual(statusAndError(yield* ask("DELETE", path, { token })), "204")
+      assert.strictEqual(statusAndError(yield* ask("GET", path, { token })), "404 not_found")
+      assert.strictEqual(statusAndError(yield* ask("DELETE", path, { token })), "404 not_found")
       assert.deepStrictEqual(
         (yield* list(member)).body.data.map(({ id }: { readonly id: string }) => id),
         [member.workspace_id]
@@ -62,9 +62,9 @@ layer(testNodesLayer())("a workspace", (it) => {
   )
 
   it.effect.each([
-    ["cron", cronTask.minimal],
-    ["delayed", delayedTask.minimal],
-    ["chains", chain.minimal]
+    ["cron", cronTask.minimalCron],
+    ["delayed", delayedTask.minimalDelayed],
+    ["chains", chain.minimalChain]
   ] as const)("takes nothing under /%s any more while it is deleted", ([folder, task]) =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -76,7 +76,7 @@ layer(testNodesLayer())("a workspace", (it) => {
           ask("POST", `${workspace}/${folder}`, { token, body: task, at: "otherUrl" })
         ]
       )
-      assert.strictEqual(outcome(created!), "404 not_found")
+      assert.strictEqual(statusAndError(created!), "404 not_found")
       const left = yield* sql`SELECT id FROM tasks WHERE workspace_id = ${workspace_id}`
       assert.deepStrictEqual(left, [])
     })
@@ -86,14 +86,14 @@ layer(testNodesLayer())("a workspace", (it) => {
     Effect.gen(function* () {
       const member = yield* signUp()
       for (const name of ["", " ", "x".repeat(101), "a\nb", "a\u0000b", "\udc00", 1, null]) {
-        assert.strictEqual(outcome(yield* create(member, name)), "422 validation_failed")
+        assert.strictEqual(statusAndError(yield* create(member, name)), "422 validation_failed")
         const rename = ask("PATCH", member.workspace, {
           token: member.access_token,
           body: { name }
         })
-        assert.strictEqual(outcome(yield* rename), "422 validation_failed")
+        assert.strictEqual(statusAndError(yield* rename), "422 validation_failed")
       }
-      assert.strictEqual(outcome(yield* create(member, "x".repeat(100))), "201")
+      assert.strictEqual(statusAndError(yield* create(member, "x".repeat(100))), "201")
     })
   )
 
@@ -138,10 +138,13 @@ layer(testNodesLayer())("a workspace", (it) => {
         const body = method === "GET" ? undefined : { name: 1 }
         const refusal = (workspace: string) =>
           ask(method, workspace + end, { token: stranger.access_token, body })
-        const [existing, ...others] = yield* together([owner.workspace, ...nowhere].map(refusal))
-        assert.strictEqual(outcome(existing!), "404 not_found", `${method} ${end}`)
+        const [existing, ...others] = yield* runConcurrently(
+          [owner.workspace, ...nowhere].map(refusal)
+        )
+        assert.strictEqual(statusAndError(existing!), "404 not_found", `${method} ${end}`)
         assert.strictEqual(existing?.body.detail.resource, "workspace")
-        for (const other of others) assert.strictEqual(textOf(other), textOf(existing!))
+        for (const other of others)
+          assert.strictEqual(textWithoutRequestId(other), textWithoutRequestId(existing!))
       }
       assert.strictEqual(yield* accessStatus(key.key), "200")
     })
@@ -168,14 +171,17 @@ layer(testNodesLayer())("a workspace", (it) => {
         unscoped.headers.get("www-authenticate"),
         'Bearer error="insufficient_scope", scope="workspace:read"'
       )
-      const elsewhere = yield* together(
+      const elsewhere = yield* runConcurrently(
         [stranger.workspace, `/v1/workspaces/${randomUUID()}`, "/v1/workspaces/x"].map((path) =>
           get(reader.key, path)
         )
       )
       for (const answer of elsewhere) {
-        assert.strictEqual(outcome(answer), "403 workspace_forbidden")
-        assert.strictEqual(textOf(answer), textOf(elsewhere[0] ?? answer))
+        assert.strictEqual(statusAndError(answer), "403 workspace_forbidden")
+        assert.strictEqual(
+          textWithoutRequestId(answer),
+          textWithoutRequestId(elsewhere[0] ?? answer)
+        )
       }
       for (const [method, path] of [
         ["GET", "/v1/workspaces"],
@@ -188,7 +194,7 @@ layer(testNodesLayer())("a workspace", (it) => {
       ] as const) {
         const body = method === "GET" ? undefined : {}
         const answer = yield* ask(method, path, { token: reader.key, body })
-        assert.strictEqual(outcome(answer), "403 jwt_only", `${method} ${path}`)
+        assert.strictEqual(statusAndError(answer), "403 jwt_only", `${method} ${path}`)
       }
     })
   )
@@ -229,10 +235,10 @@ layer(testNodesLayer())("a workspace", (it) => {
         INSERT INTO memberships (user_id, workspace_id, role, created_at)
         SELECT ${member.user_id}::uuid, id, 'owner', now()
         FROM made`
-      const answers = yield* together(
+      const answers = yield* runConcurrently(
         times(6, (index) => create(member, "last", {}, index % 2 === 0 ? "url" : "otherUrl"))
       )
-      assert.deepStrictEqual(answers.map(outcome).toSorted(), [
+      assert.deepStrictEqual(answers.map(statusAndError).toSorted(), [
         "201",
         ...times(5, () => "402 quota_exceeded")
       ])
@@ -245,7 +251,7 @@ layer(testNodesLayer())("a workspace", (it) => {
     Effect.gen(function* () {
       const member = yield* signUp()
       const key = once("deploy-1")
-      const answers = yield* together(
+      const answers = yield* runConcurrently(
         times(20, (index) => create(member, "once", key, index % 2 === 0 ? "url" : "otherUrl"))
       )
       for (const answer of answers) {
@@ -254,13 +260,16 @@ layer(testNodesLayer())("a workspace", (it) => {
       }
       assert.strictEqual((yield* list(member)).body.data.length, 2)
       const other = yield* create(member, "another name", key)
-      assert.strictEqual(outcome(other), "422 idempotency_mismatch")
+      assert.strictEqual(statusAndError(other), "422 idempotency_mismatch")
       // Each user has separate idempotency keys.
       const theirs = yield* create(yield* signUp(), "another name", key)
       assert.strictEqual(theirs.status, 201)
       // A rejected request does not use up its idempotency key.
-      assert.strictEqual(outcome(yield* create(member, "", once("k"))), "422 validation_failed")
-      assert.strictEqual(outcome(yield* create(member, "fine", once("k"))), "201")
+      assert.strictEqual(
+        statusAndError(yield* create(member, "", once("k"))),
+        "422 validation_failed"
+      )
+      assert.strictEqual(statusAndError(yield* create(member, "fine", once("k"))), "201")
 
       yield* leap("86399999 millis")
       const fresh = (yield* ask("POST", "/v1/auth/refresh", {
@@ -279,10 +288,13 @@ layer(testNodesLayer())("a workspace", (it) => {
       const member = yield* signUp()
       for (const key of ["", "a b", "x".repeat(256), "é"]) {
         const answer = yield* create(member, "never", once(key))
-        assert.strictEqual(outcome(answer), "422 validation_failed", key)
+        assert.strictEqual(statusAndError(answer), "422 validation_failed", key)
         assert.deepStrictEqual(answer.body.detail.issues[0].path, ["idempotency-key"])
       }
-      assert.strictEqual(outcome(yield* create(member, "ever", once("x".repeat(255)))), "201")
+      assert.strictEqual(
+        statusAndError(yield* create(member, "ever", once("x".repeat(255)))),
+        "201"
+      )
     })
   )
 })

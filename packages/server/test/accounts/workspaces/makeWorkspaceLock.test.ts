@@ -2,7 +2,14 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { collide } from "../../support/collide.ts"
-import { ask, createKey, newMember, type Member, outcome, signUp } from "../../support/http.ts"
+import {
+  ask,
+  createKey,
+  newMember,
+  type Member,
+  statusAndError,
+  signUp
+} from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 
 interface Credential {
@@ -47,7 +54,7 @@ layer(testAppLayer())("a credential", (it) => {
         token: owner.access_token
       })
       const answers = yield* collide(lock, [removed, post(admin, credential)])
-      assert.deepStrictEqual(answers.map(outcome), ["204", "404 not_found"])
+      assert.deepStrictEqual(answers.map(statusAndError), ["204", "404 not_found"])
     })
   )
 
@@ -63,7 +70,7 @@ layer(testAppLayer())("a credential", (it) => {
           yield* sql`DELETE FROM sessions WHERE user_id = ${admin.user_id}`
         })
         const [answer] = yield* collide(holding, [post(admin, credential)])
-        assert.strictEqual(answer && outcome(answer), "401 invalid_token")
+        assert.strictEqual(answer && statusAndError(answer), "401 invalid_token")
       })
   )
 })

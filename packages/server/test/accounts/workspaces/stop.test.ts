@@ -7,9 +7,9 @@ import {
   createServiceAccount,
   newMember,
   type Member,
-  outcome,
+  statusAndError,
   signUp,
-  tokenOf
+  obtainToken
 } from "../../support/http.ts"
 import { testNodesLayer } from "../../support/TestApp.ts"
 
@@ -64,11 +64,11 @@ layer(testNodesLayer())("the stop of a workspace", (it) => {
       const owner = yield* signUp()
       const editor = { ...(yield* newMember(owner, "editor")), workspace: owner.workspace }
       const admin = { ...(yield* newMember(owner, "admin")), workspace: owner.workspace }
-      const access_token = yield* tokenOf(yield* createServiceAccount(owner))
+      const access_token = yield* obtainToken(yield* createServiceAccount(owner))
       const program = { access_token, workspace: owner.workspace }
       const { key } = yield* createKey(owner, { scopes: ["tasks:write", "workspace:read"] })
       for (const action of ["stop", "resume"] as const) {
-        assert.strictEqual(outcome(yield* post(editor, action)), "403 forbidden")
+        assert.strictEqual(statusAndError(yield* post(editor, action)), "403 forbidden")
         const byKey = { access_token: key, workspace: owner.workspace }
         assert.strictEqual((yield* post(byKey, action)).status, 403)
         const stranger = { ...(yield* signUp()), workspace: owner.workspace }

@@ -7,7 +7,7 @@ import {
   createServiceAccount,
   newMember,
   signUp,
-  tokenOf
+  obtainToken
 } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import type { TestApp } from "../../support/TestApp.ts"
@@ -89,7 +89,7 @@ export class Credentials extends Context.Service<
       const serviceRoles = roles.filter((role) => role !== "owner")
       const tools = yield* Effect.forEach(serviceRoles, (role) =>
         Effect.map(
-          Effect.flatMap(createServiceAccount(member, role), tokenOf),
+          Effect.flatMap(createServiceAccount(member, role), obtainToken),
           (token): PresentedCredential => ({
             name: `a service account that is ${role}`,
             kind: "token",
@@ -99,14 +99,14 @@ export class Credentials extends Context.Service<
           })
         )
       )
-      const strangersTool = yield* tokenOf(yield* createServiceAccount(stranger))
+      const strangersTool = yield* obtainToken(yield* createServiceAccount(stranger))
       const removedTool = yield* createServiceAccount(member)
-      const removedToken = yield* tokenOf(removedTool)
+      const removedToken = yield* obtainToken(removedTool)
       yield* ask("DELETE", `${member.workspace}/service-accounts/${removedTool.client_id}`, {
         token: member.access_token
       })
       const rotatedTool = yield* createServiceAccount(member)
-      const rotatedToken = yield* tokenOf(rotatedTool)
+      const rotatedToken = yield* obtainToken(rotatedTool)
       yield* ask("POST", `${member.workspace}/service-accounts/${rotatedTool.client_id}/rotate`, {
         token: member.access_token
       })

@@ -25,17 +25,18 @@ const document = openApiDocument(Api)
 export const schemas = document.components.schemas
 
 /** Resolves a `$ref`. For a union, returns the member that its example matches. */
-export const resolved = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema => {
+export const resolveSchema = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema => {
   if (typeof schema.$ref === "string") {
-    return resolved(schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {})
+    return resolveSchema(schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {})
   }
   // A chain's step is a call unless its `kind` says otherwise.
   const [call]: ReadonlyArray<JsonSchema.JsonSchema> = Object(schema)["anyOf"] ?? []
-  if (String(call?.$ref).endsWith("/CallStepInput")) return resolved({ $ref: String(call?.$ref) })
+  if (String(call?.$ref).endsWith("/CallStepInput"))
+    return resolveSchema({ $ref: String(call?.$ref) })
   const { mapping, propertyName } = Object(schema["discriminator"])
   return mapping === undefined
     ? schema
-    : resolved({ $ref: mapping[Object([schema.examples].flat()[0])[propertyName]] })
+    : resolveSchema({ $ref: mapping[Object([schema.examples].flat()[0])[propertyName]] })
 }
 
 /** Returns the names of an object's fields, including response-only fields. */
@@ -56,22 +57,22 @@ export const fieldsOf = (schema: JsonSchema.JsonSchema | undefined) => {
 }
 
 /** Returns whether the schema accepts any JSON value. */
-export const takesAnything = (schema: JsonSchema.JsonSchema): boolean =>
+export const acceptsAnyJson = (schema: JsonSchema.JsonSchema): boolean =>
   Object.keys(schema).every((part) => part === "description" || part === "examples")
 
 /** Returns whether the schema accepts a string anywhere. */
-export const takesText = (schema: JsonSchema.JsonSchema): boolean => {
-  const { type, ...parts } = resolved(schema)
+export const acceptsString = (schema: JsonSchema.JsonSchema): boolean => {
+  const { type, ...parts } = resolveSchema(schema)
   return (
     [type].flat().includes("string") ||
     Object.values(parts).some((part) =>
-      [part].flat().some((one) => typeof one === "object" && takesText(Object(one)))
+      [part].flat().some((one) => typeof one === "object" && acceptsString(Object(one)))
     )
   )
 }
 
 /** Returns the schema and the example of a batch item. Undefined for other endpoints. */
-export const itemOf = ({
+export const batchItemOf = ({
   example,
   name,
   schema
@@ -79,7 +80,7 @@ export const itemOf = ({
   if (!name.endsWith(".createMany")) return undefined
   const [item]: ReadonlyArray<Endpoint["example"]> = Object(example)["items"]
   const { items } = Object(Object(schema)["properties"])
-  return { example: item, schema: resolved(items.items) }
+  return { example: item, schema: resolveSchema(items.items) }
 }
 
 /** All endpoints of the contract, so that new endpoints are attacked too. */
@@ -97,7 +98,7 @@ export const endpoints: ReadonlyArray<Endpoint> = endpointsOf(Api).map(
       access,
       queryFields: named("query"),
       takesIdempotencyKey: named("header").some((header) => /idempotency/i.test(header)),
-      schema: body && resolved(body.schema),
+      schema: body && resolveSchema(body.schema),
       example: body?.example as Endpoint["example"],
       isList: named("query").includes("cursor")
     }
@@ -116,7 +117,7 @@ const ids = /:(?!(?:key|name|slug|version)\b)\w+/g
  * Returns the ids in a path except the workspace's. Each id includes the segments before it,
  * because these determine the kind of a `:task_id`.
  */
-export const placesIn = (path: string): ReadonlyArray<string> => {
+export const idPositionsIn = (path: string): ReadonlyArray<string> => {
   const rest = path.replace(`${inWorkspace}/`, "").replace(inWorkspace, "")
   return [...rest.matchAll(ids)].map(({ 0: name, index }) => rest.slice(0, index + name.length))
 }
@@ -127,7 +128,7 @@ export const pathWith = (
   workspaceId: string,
   idAt: (place: string) => string
 ): string => {
-  const places = placesIn(path)
+  const places = idPositionsIn(path)
   let next = 0
   return path
     .replace(":workspace_id", workspaceId)

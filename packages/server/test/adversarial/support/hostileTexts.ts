@@ -1,11 +1,11 @@
 const nested = (open: string, close: string, depth: number) =>
   open.repeat(depth) + close.repeat(depth)
 
-export const wide = (keys: number) =>
+export const objectWithKeys = (keys: number) =>
   `{${Array.from({ length: keys }, (_, index) => `"k${index.toString(36)}":0`).join()}}`
 
 /** Strings that parsers, databases, terminals or templates are known to interpret. */
-export const texts = [
+export const hostileTexts = [
   "a\u0000b",
   "\ud800",
   "\udc00\ud800",
@@ -31,8 +31,8 @@ export const texts = [
 ]
 
 /** Raw JSON values. `JSON.stringify` cannot produce most of them. */
-export const values: ReadonlyArray<string> = [
-  ...texts.map((text) => JSON.stringify(text)),
+export const hostileJsonValues: ReadonlyArray<string> = [
+  ...hostileTexts.map((text) => JSON.stringify(text)),
   "1e400",
   "-1e400",
   "-0",
@@ -52,7 +52,7 @@ export const values: ReadonlyArray<string> = [
   "[null]",
   nested("[", "]", 100_000),
   nested('{"a":', "}", 20_000).replace("}", "0}"),
-  wide(10_000),
+  objectWithKeys(10_000),
   `[${"0,".repeat(10_000)}0]`,
   '{"__proto__":"a"}',
   '{"constructor":"a","prototype":"b","toString":"c","hasOwnProperty":"d","then":"e","toJSON":"f"}',

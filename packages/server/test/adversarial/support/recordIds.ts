@@ -13,7 +13,7 @@ import {
   processesOf,
   sslOf
 } from "../../monitoring/monitors.ts"
-import { open } from "../../accounts/sessions/forge.ts"
+import { decodeJwt } from "../../accounts/sessions/forgeJwt.ts"
 import { insertDelivery } from "../../notifications/support/channels.ts"
 import {
   type Answer,
@@ -27,16 +27,16 @@ import {
 import { type TestApp, testNow } from "../../support/TestApp.ts"
 import { queuesOf } from "../../tasks/queues/queues.ts"
 import { workersOf } from "../../workers/workers.ts"
-import { placesIn } from "./contract.ts"
+import { idPositionsIn } from "./contract.ts"
 
 /** The ids of a workspace's records, by the position in a path at which they are valid. */
 export type RecordIds = Readonly<Record<string, ReadonlyArray<string>>>
 
 /** Creates another session for this user. */
-export const acquireSession = Effect.fnUntraced(function* ({ email }: Member) {
+export const createSession = Effect.fnUntraced(function* ({ email }: Member) {
   const { body } = yield* logIn(email)
   return {
-    "/v1/auth/sessions/:session_id": [String(open(body.access_token).claims["sid"])]
+    "/v1/auth/sessions/:session_id": [String(decodeJwt(body.access_token).claims["sid"])]
   } satisfies RecordIds
 })
 
@@ -302,7 +302,7 @@ const ofWorkspace: ReadonlyArray<readonly [beginnings: ReadonlyArray<string>, Ac
  * Creates a record of each kind, or one in each state if a kind has several states. Every request
  * then finds a record that it can change.
  */
-export const acquire = Effect.fnUntraced(function* (owner: Member) {
+export const createAllRecords = Effect.fnUntraced(function* (owner: Member) {
   const all = new Map<string, ReadonlyArray<string>>()
   for (const [, acquireSome] of ofWorkspace) {
     for (const [place, ids] of Object.entries(yield* acquireSome(owner))) all.set(place, ids)
@@ -313,18 +313,18 @@ export const acquire = Effect.fnUntraced(function* (owner: Member) {
 
 /** Creates the record for this position in a path, and the records that it needs. */
 const acquireAt = (owner: Member, place: string) => {
-  const [, acquireSome = acquireSession] =
+  const [, acquireSome = createSession] =
     ofWorkspace.find(([beginnings]) => beginnings.some((begin) => place.startsWith(begin))) ?? []
   return Effect.orDie(acquireSome(owner))
 }
 
 /** Creates a record for each id parameter in a path, unless one exists already. */
-export const acquireInto = Effect.fnUntraced(function* (
+export const createMissingRecords = Effect.fnUntraced(function* (
   own: Record<string, ReadonlyArray<string>>,
   owner: Member,
   path: string
 ) {
-  for (const place of placesIn(path)) {
+  for (const place of idPositionsIn(path)) {
     if (!(place in own)) Object.assign(own, yield* acquireAt(owner, place))
   }
   return own

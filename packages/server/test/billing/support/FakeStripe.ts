@@ -1,9 +1,12 @@
 import StripeClient from "stripe"
 
 /** Prices in cents per month. */
-export const prices: Readonly<Record<string, number>> = { price_team: 1_900, price_max: 9_900 }
+export const pricesInCents: Readonly<Record<string, number>> = {
+  price_team: 1_900,
+  price_max: 9_900
+}
 
-export const month = 30 * 86_400
+export const monthSeconds = 30 * 86_400
 
 interface Phase {
   readonly price: string
@@ -25,7 +28,7 @@ export interface FakeSubscription {
   failures: number
 }
 
-export interface Session {
+export interface CheckoutSession {
   readonly id: string
   readonly customer: string
   readonly price: string
@@ -44,7 +47,7 @@ export interface SentWebhook {
  */
 export class FakeStripe {
   readonly customers: Array<{ readonly id: string; readonly workspace: string }> = []
-  readonly sessions: Array<Session> = []
+  readonly sessions: Array<CheckoutSession> = []
   readonly subscriptions: Array<FakeSubscription> = []
   readonly invoices: Array<{
     readonly id: string
@@ -81,14 +84,14 @@ export class FakeStripe {
       status: trialEnd === null ? "active" : "trialing",
       price: session.price,
       start: this.now,
-      end: trialEnd ?? this.now + month,
+      end: trialEnd ?? this.now + monthSeconds,
       trialEnd,
       cancelAtEnd: false,
       schedule: null,
       failures: 0
     }
     this.subscriptions.push(subscription)
-    if (trialEnd === null) this.invoice(subscription, prices[session.price] ?? 0, "paid")
+    if (trialEnd === null) this.invoice(subscription, pricesInCents[session.price] ?? 0, "paid")
     this.say("customer.subscription.created", this.shown(subscription))
     this.say("checkout.session.completed", { ...session, object: "checkout.session" })
     return subscription
@@ -122,9 +125,9 @@ export class FakeStripe {
     }
     one.trialEnd = null
     one.start = one.end
-    one.end = one.start + month
+    one.end = one.start + monthSeconds
     one.status = this.cardFails ? "past_due" : "active"
-    this.invoice(one, prices[one.price] ?? 0, this.cardFails ? "open" : "paid")
+    this.invoice(one, pricesInCents[one.price] ?? 0, this.cardFails ? "open" : "paid")
     this.say("customer.subscription.updated", this.shown(one))
   }
 

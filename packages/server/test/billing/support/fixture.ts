@@ -5,7 +5,7 @@ import { type PlanCatalog, selfHostedPlan } from "../../../src/core/config/plans
 import { eventually } from "../../engine/runner/support/tasks.ts"
 import { ask, type Member } from "../../support/http.ts"
 import { testNodesLayer, testNow } from "../../support/TestApp.ts"
-import { type FakeStripe, prices, type SentWebhook } from "./FakeStripe.ts"
+import { type FakeStripe, pricesInCents, type SentWebhook } from "./FakeStripe.ts"
 import { startStripe } from "./startStripe.ts"
 
 export const webhookSecret = "whsec_of_the_stand_in"
@@ -26,7 +26,7 @@ const planOf = (id: string, cron_tasks: number, trial_days = 0) => ({
           {
             id: `price_${id}`,
             currency: "eur",
-            amount: prices[`price_${id}`] ?? 0,
+            amount: pricesInCents[`price_${id}`] ?? 0,
             interval: "month" as const
           }
         ]
@@ -84,9 +84,9 @@ export const billingOf = (member: Member) => {
   }
 }
 
-export const sessionOf = (url: string) => url.slice("https://checkout.test/".length)
+export const checkoutSessionIdOf = (url: string) => url.slice("https://checkout.test/".length)
 
-export const deliver = ({ body, signature }: SentWebhook, at: "url" | "otherUrl" = "url") =>
+export const deliverWebhook = ({ body, signature }: SentWebhook, at: "url" | "otherUrl" = "url") =>
   ask("POST", "/v1/billing/webhooks/stripe", {
     at,
     body,
@@ -103,9 +103,11 @@ export const pollEachMinute = Effect.fnUntraced(function* <A, E, R>(
     const isSo = yield* TestClock.withLive(Effect.exit(eventually(question, holds, 100)))
     if (Exit.isSuccess(isSo)) return isSo.value
   }
-  return yield* until(question, holds)
+  return yield* pollUntil(question, holds)
 })
 
 /** Polls for up to 30 seconds of real time. */
-export const until = <A, E, R>(question: Effect.Effect<A, E, R>, holds: (answer: A) => boolean) =>
-  TestClock.withLive(eventually(question, holds, 1_500))
+export const pollUntil = <A, E, R>(
+  question: Effect.Effect<A, E, R>,
+  holds: (answer: A) => boolean
+) => TestClock.withLive(eventually(question, holds, 1_500))

@@ -1,8 +1,14 @@
 import { Effect } from "effect"
 import { createServer, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
-import { FakeStripe, type FakeSubscription, month, prices, type Session } from "./FakeStripe.ts"
-import { type Fields, inner, parseForm, text } from "./form.ts"
+import {
+  FakeStripe,
+  type FakeSubscription,
+  monthSeconds,
+  pricesInCents,
+  type CheckoutSession
+} from "./FakeStripe.ts"
+import { type FormFields, nestedFields, parseForm, textField } from "./form.ts"
 
 /** The fake Stripe's responses to the official client. */
 class Wire {
@@ -13,14 +19,14 @@ class Wire {
     this.#stripe = stripe
   }
 
-  answer(method: string, path: string, query: Fields, form: Fields): Answer {
+  answer(method: string, path: string, query: FormFields, form: FormFields): Answer {
     const [, , resource = "", id = "", action = ""] = path.split("/")
     const one = this.#stripe.subscriptions.find((candidate) => candidate.id === id)
     switch (`${method} ${resource}${id === "" ? "" : "/id"}${action === "" ? "" : `/${action}`}`) {
       case "POST customers": {
         const customer = {
           id: this.#stripe.newId("cus"),
-          workspace: text(inner(form, "metadata"), "workspace_id") ?? ""
+          workspace: textField(nestedFields(form, "metadata"), "workspace_id") ?? ""
         }
         this.#stripe.customers.push(customer)
         return ok({ ...customer, object: "customer" })
@@ -55,7 +61,7 @@ class Wire {
       case "POST billing_portal/id":
         return ok({
           id: this.#stripe.newId("bps"),
-          url: `https://portal.test/${text(form, "customer")}`
+          url: `https://portal.test/${textField(form, "customer")}`
         })
       case "POST checkout/id":
         return this.#newSession(form)
@@ -79,16 +85,18 @@ class Wire {
     }
   }
 
-  #newSession(form: Fields): Answer {
-    const line = inner(inner(form, "line_items"), "0")
-    const session: Session = {
+  #newSession(form: FormFields): Answer {
+    const line = nestedFields(nestedFields(form, "line_items"), "0")
+    const session: CheckoutSession = {
       id: this.#stripe.newId("cs"),
-      customer: text(form, "customer") ?? "",
-      price: text(line, "price") ?? "",
-      trialDays: Number(text(inner(form, "subscription_data"), "trial_period_days") ?? 0),
+      customer: textField(form, "customer") ?? "",
+      price: textField(line, "price") ?? "",
+      trialDays: Number(
+        textField(nestedFields(form, "subscription_data"), "trial_period_days") ?? 0
+      ),
       status: "open"
     }
-    if (prices[session.price] === undefined)
+    if (pricesInCents[session.price] === undefined)
       return refuse(400, "invalid_request_error", "No such price")
     this.#stripe.sessions.push(session)
     return ok({
@@ -109,20 +117,20 @@ class Wire {
     return ok({ ...session, object: "checkout.session" })
   }
 
-  #update(one: FakeSubscription, form: Fields): Answer {
+  #update(one: FakeSubscription, form: FormFields): Answer {
     if (one.status === "canceled") return refuse(400, "invalid_request_error", "It is canceled")
     if (one.schedule !== null) {
       return refuse(400, "invalid_request_error", "The subscription is managed by a schedule")
     }
-    const price = text(inner(inner(form, "items"), "0"), "price")
+    const price = textField(nestedFields(nestedFields(form, "items"), "0"), "price")
     if (price !== undefined) {
       if (this.#stripe.cardFails && one.status === "active")
         return refuse(402, "card_error", "Declined")
-      const difference = (prices[price] ?? 0) - (prices[one.price] ?? 0)
+      const difference = (pricesInCents[price] ?? 0) - (pricesInCents[one.price] ?? 0)
       one.price = price
       if (one.status === "active") this.#stripe.invoice(one, difference, "paid")
     }
-    const cancel = text(form, "cancel_at_period_end")
+    const cancel = textField(form, "cancel_at_period_end")
     if (cancel !== undefined) one.cancelAtEnd = cancel === "true"
     this.#stripe.say("customer.subscription.updated", this.#stripe.shown(one))
     return ok(this.#stripe.shown(one))
@@ -134,14 +142,14 @@ class Wire {
       return refuse(402, "card_error", "Declined")
     one.status = "active"
     one.start = this.#stripe.now
-    one.end = this.#stripe.now + month
-    this.#stripe.invoice(one, prices[one.price] ?? 0, "paid")
+    one.end = this.#stripe.now + monthSeconds
+    this.#stripe.invoice(one, pricesInCents[one.price] ?? 0, "paid")
     this.#stripe.say("customer.subscription.resumed", this.#stripe.shown(one))
     return ok(this.#stripe.shown(one))
   }
 
-  #schedule(id: string, action: string, form: Fields): Answer {
-    const from = text(form, "from_subscription")
+  #schedule(id: string, action: string, form: FormFields): Answer {
+    const from = textField(form, "from_subscription")
     const one = this.#stripe.subscriptions.find((each) =>
       from === undefined ? each.schedule?.id === id : each.id === from
     )
@@ -154,13 +162,13 @@ class Wire {
       }
     } else if (action === "release") one.schedule = null
     else if (one.schedule !== null) {
-      one.schedule.phases = Object.values(inner(form, "phases")).map((phase) => {
-        const fields = phase as Fields
-        const start = Number(text(fields, "start_date"))
+      one.schedule.phases = Object.values(nestedFields(form, "phases")).map((phase) => {
+        const fields = phase as FormFields
+        const start = Number(textField(fields, "start_date"))
         return {
-          price: text(inner(inner(fields, "items"), "0"), "price") ?? "",
+          price: textField(nestedFields(nestedFields(fields, "items"), "0"), "price") ?? "",
           start,
-          end: Number(text(fields, "end_date") ?? start + month)
+          end: Number(textField(fields, "end_date") ?? start + monthSeconds)
         }
       })
     }

@@ -9,12 +9,12 @@ import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { makeFakeCalls, urlOf } from "../runner/support/fakeCalls.ts"
 import {
   eventually,
-  history,
+  readExecutions,
   insertSteps,
   insertTask,
   insertWorkspace,
-  step,
-  unfinished
+  callStep,
+  readRuns
 } from "../runner/support/tasks.ts"
 
 const calls = makeFakeCalls()
@@ -37,21 +37,21 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
       Effect.gen(function* () {
         answers.set("/login", () => Effect.succeed({ response_body: '{"token":"t-1","day":7}' }))
         const { run, workspace_id } = yield* runChain([
-          step("login"),
-          step("alarm", { run_if: "failure" }),
-          step("close", {
+          callStep("login"),
+          callStep("alarm", { run_if: "failure" }),
+          callStep("close", {
             url: urlOf("/close/{{ steps.login.body.day }}"),
             headers: { authorization: "Bearer {{ steps.login.body.token }}" }
           })
         ])
-        const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 3)
+        const rows = yield* eventually(readExecutions(workspace_id), (rows) => rows.length === 3)
         assert.deepStrictEqual(
           new Set(rows.map((row) => `${row.step} ${row.status} ${row.trigger}`)),
           new Set(["login succeeded manual", "alarm skipped chain", "close succeeded chain"])
         )
         assert.strictEqual(rows[0]?.id, run.id)
         assert.strictEqual(calls.to("/close/7")[0]?.headers["authorization"], "Bearer t-1")
-        assert.isEmpty(yield* unfinished(workspace_id))
+        assert.isEmpty(yield* readRuns(workspace_id))
       })
     )
 
@@ -59,11 +59,13 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
       Effect.gen(function* () {
         answers.set("/login", () => Effect.succeed({ response_body: '{"token":"t-1"}' }))
         answers.set("/second", () => Effect.succeed({ response_body: '{"id":"7"}' }))
-        const third = step("third", { url: urlOf("/third/{{ steps.second.body.id }}") })
-        const { run, workspace_id } = yield* runChain([step("login"), step("second"), third]).pipe(
-          Effect.provideService(Clock.Clock, offsetClock(60_000).clock)
-        )
-        const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 3)
+        const third = callStep("third", { url: urlOf("/third/{{ steps.second.body.id }}") })
+        const { run, workspace_id } = yield* runChain([
+          callStep("login"),
+          callStep("second"),
+          third
+        ]).pipe(Effect.provideService(Clock.Clock, offsetClock(60_000).clock))
+        const rows = yield* eventually(readExecutions(workspace_id), (rows) => rows.length === 3)
         assert.deepStrictEqual(
           rows.map((row) => `${row.step} ${row.status}`),
           ["login succeeded", "second succeeded", "third succeeded"]
@@ -78,12 +80,12 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         Effect.gen(function* () {
           answers.set("/poor", () => Effect.succeed({ response_body: "{}" }))
           const { workspace_id } = yield* runChain([
-            step("poor"),
-            step("use", { url: urlOf("/use/{{ steps.poor.body.id }}") }),
-            step("never"),
-            step("cry", { run_if: "failure" })
+            callStep("poor"),
+            callStep("use", { url: urlOf("/use/{{ steps.poor.body.id }}") }),
+            callStep("never"),
+            callStep("cry", { run_if: "failure" })
           ])
-          const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 4)
+          const rows = yield* eventually(readExecutions(workspace_id), (rows) => rows.length === 4)
           const byStep = new Map(rows.map((row) => [row.step, row]))
           assert.strictEqual(byStep.get("use")?.status, "failed")
           assert.include(byStep.get("use")?.error ?? "", "steps.poor.body.id is missing")
@@ -102,17 +104,17 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
             go = () => resume(Effect.succeed({}))
           })
         )
-        const { task_id, workspace_id } = yield* runChain([step("first"), step("second")])
+        const { task_id, workspace_id } = yield* runChain([callStep("first"), callStep("second")])
         yield* eventually(
           Effect.sync(() => calls.to("/first").length),
           (made) => made === 1
         )
         yield* sql`
           UPDATE tasks
-          SET version_id = ${yield* insertSteps(workspace_id, [step("other")])}
+          SET version_id = ${yield* insertSteps(workspace_id, [callStep("other")])}
           WHERE id = ${task_id}`
         go()
-        const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 2)
+        const rows = yield* eventually(readExecutions(workspace_id), (rows) => rows.length === 2)
         assert.deepStrictEqual(
           rows.map((row) => row.step),
           ["first", "second"]
@@ -125,17 +127,17 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         const queue = yield* RunQueue
         answers.set("/stuck", () => Effect.never)
         const { run, workspace_id } = yield* runChain([
-          step("stuck"),
-          step("after", { run_if: "always" })
+          callStep("stuck"),
+          callStep("after", { run_if: "always" })
         ])
-        yield* eventually(unfinished(workspace_id), ([run]) => run?.state === "running")
+        yield* eventually(readRuns(workspace_id), ([run]) => run?.state === "running")
         yield* eventually(
           Effect.sync(() => calls.to("/stuck").length),
           (made) => made === 1
         )
         const cancelled = yield* queue.cancel(workspace_id, run.id)
         assert.strictEqual(cancelled, "requested")
-        const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 2)
+        const rows = yield* eventually(readExecutions(workspace_id), (rows) => rows.length === 2)
         assert.deepStrictEqual(
           new Set(rows.map((row) => `${row.step} ${row.status}`)),
           new Set(["stuck cancelled", "after skipped"])
@@ -158,7 +160,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         const task_id = yield* insertTask(workspace_id, {
           kind: "chain",
           overlap: "queue",
-          steps: ["one", "two"].map((name) => step(name, { url: urlOf("/gate") }))
+          steps: ["one", "two"].map((name) => callStep(name, { url: urlOf("/gate") }))
         })
         const reached = (calls: number) =>
           eventually(
@@ -172,7 +174,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
           SET next_fire_at = now()
           WHERE id = ${task_id}`
         yield* queue.wake(new Date())
-        yield* eventually(unfinished(workspace_id), (runs) =>
+        yield* eventually(readRuns(workspace_id), (runs) =>
           runs.some((run) => run.state === "blocked")
         )
 
@@ -190,7 +192,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         open[2]?.()
         yield* reached(4)
         open[3]?.()
-        const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 4)
+        const rows = yield* eventually(readExecutions(workspace_id), (rows) => rows.length === 4)
         assert.deepStrictEqual(
           rows.map((row) => row.status),
           Array.from({ length: 4 }, () => "succeeded")

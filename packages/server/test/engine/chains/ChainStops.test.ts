@@ -7,11 +7,11 @@ import { nodeLayer } from "../runner/support/engine.ts"
 import { makeFakeCalls, urlOf } from "../runner/support/fakeCalls.ts"
 import {
   eventually,
-  history,
+  readExecutions,
   insertTask,
   insertWorkspace,
-  step,
-  unfinished
+  callStep,
+  readRuns
 } from "../runner/support/tasks.ts"
 
 const calls = makeFakeCalls()
@@ -37,7 +37,7 @@ const underWay = Effect.fnUntraced(function* (goal: number) {
   )
   const task_id = yield* insertTask(workspace_id, {
     kind: "chain",
-    steps: steps.map((name) => step(name, { url: urlOf(path), run_if: "always" }))
+    steps: steps.map((name) => callStep(name, { url: urlOf(path), run_if: "always" }))
   })
   yield* (yield* RunQueue).enqueue({ workspace_id, task_id, kind: "chain" })
   const execution_id = yield* Deferred.await(reached)
@@ -48,9 +48,9 @@ type Chain = Effect.Success<ReturnType<typeof underWay>>
 
 /** One more call is permitted, because the current step's call could already be in flight. */
 const assertStopped = Effect.fnUntraced(function* (chain: Chain, made: number) {
-  yield* eventually(unfinished(chain.workspace_id), (runs) => runs.length === 0)
+  yield* eventually(readRuns(chain.workspace_id), (runs) => runs.length === 0)
   assert.isAtMost(chain.made(), made + 1)
-  const rows = yield* history(chain.workspace_id)
+  const rows = yield* readExecutions(chain.workspace_id)
   assert.strictEqual(rows.length, steps.length)
   assert.strictEqual(rows.filter((row) => row.status === "cancelled").length, 1)
 })
@@ -87,7 +87,7 @@ layer(Nodes, { excludeTestServices: true })("a chain", (it) => {
           let { execution_id } = chain
           // If this step has already finished, cancel the next one.
           while ((yield* queue.cancel(chain.workspace_id, execution_id)) === null) {
-            const [run] = yield* unfinished(chain.workspace_id)
+            const [run] = yield* readRuns(chain.workspace_id)
             execution_id = run?.id ?? execution_id
           }
           yield* assertStopped(chain, chain.made())

@@ -3,11 +3,11 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
-import { httpReceiver } from "../../notifications/support/receivers.ts"
+import { startHttpReceiver } from "../../notifications/support/receivers.ts"
 import { eventsIn } from "../../notifications/support/events.ts"
-import { target } from "../completions/jobs.ts"
+import { startTarget } from "../completions/jobs.ts"
 import { setUpChainRuns } from "./setUpChainRuns.ts"
-import { ask, outcome } from "../../support/http.ts"
+import { ask, statusAndError } from "../../support/http.ts"
 import { eventually } from "../../support/ServerProcess.ts"
 import { runningConfig, runningNodeLayer, TestApp } from "../../support/TestApp.ts"
 
@@ -18,8 +18,8 @@ const approve = { name: "release", kind: "approve", timeout_seconds: 3_600 }
 /** Creates a webhook channel, and a chain whose second step uses the decision. */
 const beginWithChannel = Effect.gen(function* () {
   const chains = yield* setUpChainRuns
-  const hook = yield* httpReceiver()
-  const { bodies, url } = yield* target(() => ({ status: 200 }))
+  const hook = yield* startHttpReceiver()
+  const { bodies, url } = yield* startTarget(() => ({ status: 200 }))
   const channel = yield* chains.request("POST", "/notifications/channels", {
     name: "Releases",
     kind: "webhook",
@@ -143,7 +143,7 @@ layer(runningNodeLayer({ ...runningConfig, publicUrl }), { excludeTestServices: 
         })
         for (const decision of ["approve", "reject"]) {
           const again = yield* request("POST", `/executions/${id}/${decision}`, {})
-          assert.strictEqual(outcome(again), "409 conflict")
+          assert.strictEqual(statusAndError(again), "409 conflict")
         }
         const { body: audit } = yield* request("GET", `/audit?subject_id=${id}`)
         assert.containSubset(audit.data, [
@@ -169,7 +169,7 @@ layer(runningNodeLayer({ ...runningConfig, publicUrl }), { excludeTestServices: 
         const link = linkIn(yield* message)
         assert.strictEqual(link, `${publicUrl}/w/${member.workspace_id}/executions/${id}`)
         const refused = yield* request("POST", `/executions/${id}/approve`, {})
-        assert.strictEqual(outcome(refused), "403 not_approver")
+        assert.strictEqual(statusAndError(refused), "403 not_approver")
         const approved = yield* ask("POST", `${member.workspace}/executions/${id}/approve`, {
           token: other.member.access_token
         })
@@ -195,7 +195,7 @@ layer(runningNodeLayer({ ...runningConfig, publicUrl }), { excludeTestServices: 
         assert.strictEqual((yield* request("POST", `/executions/${id}/cancel`)).status, 200)
         assert.strictEqual((yield* cancelled.ended).status, "cancelled")
         const after = yield* request("POST", `/executions/${id}/approve`)
-        assert.strictEqual(outcome(after), "409 conflict")
+        assert.strictEqual(statusAndError(after), "409 conflict")
       })
     )
 
@@ -211,7 +211,7 @@ layer(runningNodeLayer({ ...runningConfig, publicUrl }), { excludeTestServices: 
           [{ message: "{{ secrets.KEY }}" }, ["steps", 0, "message"]]
         ] as const) {
           const answer = yield* refused(step)
-          assert.strictEqual(outcome(answer), "422 validation_failed")
+          assert.strictEqual(statusAndError(answer), "422 validation_failed")
           assert.deepStrictEqual(answer.body.detail.issues[0].path, path)
         }
       })

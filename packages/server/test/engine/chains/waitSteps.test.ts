@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { target } from "../completions/jobs.ts"
+import { startTarget } from "../completions/jobs.ts"
 import { setUpChainRuns } from "./setUpChainRuns.ts"
 import { runningNodesLayer } from "../../support/TestApp.ts"
 
@@ -24,7 +24,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a step that waits", (it
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { create, execution, run } = yield* setUpChainRuns
-      const { bodies, url } = yield* target(accepted)
+      const { bodies, url } = yield* startTarget(accepted)
       const chain = yield* create([
         { name: "first", url },
         { name: "pause", kind: "wait", seconds: 7_776_000 },
@@ -66,7 +66,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a step that waits", (it
   it.effect("takes as long as it says", () =>
     Effect.gen(function* () {
       const { create, run } = yield* setUpChainRuns
-      const { url } = yield* target(accepted)
+      const { url } = yield* startTarget(accepted)
       const chain = yield* create([
         { name: "pause", kind: "wait", seconds: 2 },
         { name: "last", url }
@@ -84,7 +84,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a step that waits", (it
     () =>
       Effect.gen(function* () {
         const { create, run } = yield* setUpChainRuns
-        const { url } = yield* target(accepted)
+        const { url } = yield* startTarget(accepted)
         const chain = yield* create([
           { name: "first", url },
           { name: "past", kind: "wait", until: "{{ steps.first.body.at }}" },
@@ -109,7 +109,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a step that waits", (it
     () =>
       Effect.gen(function* () {
         const { create, run } = yield* setUpChainRuns
-        const { url } = yield* target(accepted)
+        const { url } = yield* startTarget(accepted)
         const chain = yield* create([
           { name: "pause", kind: "wait", until: "{{ input.at }}" },
           { name: "alarm", url, run_if: "failure" }
@@ -131,7 +131,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a step that waits", (it
   it.effect("can be cancelled, which ends the run", () =>
     Effect.gen(function* () {
       const { create, request, run } = yield* setUpChainRuns
-      const { bodies, url } = yield* target(accepted)
+      const { bodies, url } = yield* startTarget(accepted)
       const chain = yield* create([
         { name: "pause", kind: "wait", seconds: 60 },
         { name: "last", url, run_if: "always" }
@@ -149,7 +149,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a step that waits", (it
   it.effect("leaves its slot in a queue to others, and needs none to begin", () =>
     Effect.gen(function* () {
       const { begin: beginTask, create, ended, request, run, until } = yield* setUpChainRuns
-      const { url } = yield* target(accepted)
+      const { url } = yield* startTarget(accepted)
       const queue = yield* request("POST", "/queues", { name: "one", max_concurrency: 1 })
       const queue_id = String(queue.body.id)
       const waitsFirst = yield* create([{ name: "pause", kind: "wait", seconds: 60 }], { queue_id })

@@ -6,15 +6,15 @@ import { ask, times } from "../../support/http.ts"
 import { eventually } from "../../support/ServerProcess.ts"
 import {
   setUpJobs,
-  contradicted,
-  elsewhere,
-  late,
-  later,
-  ok,
-  repeated,
-  say,
-  send,
-  target
+  contradictedResponse,
+  onOtherNode,
+  finishedResponse,
+  completesLater,
+  acceptedResponse,
+  supersededResponse,
+  reportTo,
+  sendReport,
+  startTarget
 } from "./jobs.ts"
 import { runningNodesLayer } from "../../support/TestApp.ts"
 
@@ -26,7 +26,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const jobs = yield* setUpJobs
-        const { url, urls } = yield* target(accepted)
+        const { url, urls } = yield* startTarget(accepted)
         const id = yield* jobs.begin({ url, completion: "callback", timeout_seconds: 86_400 })
         const waiting = yield* jobs.awaiting(id)
         assert.deepInclude(waiting, { status: "running", attempts_count: 1, status_code: 202 })
@@ -39,7 +39,10 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
           WHERE id = ${id}`
         assert.deepStrictEqual(held, [{ lease_owner: null, state: "awaiting" }])
 
-        assert.strictEqual(yield* say(yield* elsewhere(urls[0]), "42 rows"), ok)
+        assert.strictEqual(
+          yield* reportTo(yield* onOtherNode(urls[0]), "42 rows"),
+          acceptedResponse
+        )
         const ended = yield* jobs.ended(id)
         assert.deepInclude(ended, { status: "succeeded", status_code: 202, error: null })
         assert.isNull(ended.awaiting_completion_since)
@@ -48,9 +51,9 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
 
         // A repeated report is accepted, and a different report is too late. Neither changes
         // anything.
-        assert.strictEqual(yield* say(urls[0], "43 rows"), ok)
-        assert.strictEqual(yield* say(`${urls[0]}/fail`), contradicted)
-        assert.strictEqual(yield* say(`${urls[0]}/log`, "hello?"), late)
+        assert.strictEqual(yield* reportTo(urls[0], "43 rows"), acceptedResponse)
+        assert.strictEqual(yield* reportTo(`${urls[0]}/fail`), contradictedResponse)
+        assert.strictEqual(yield* reportTo(`${urls[0]}/log`, "hello?"), finishedResponse)
         assert.deepStrictEqual(yield* jobs.execution(id), ended)
       })
     )
@@ -59,8 +62,8 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
       Effect.gen(function* () {
         const jobs = yield* setUpJobs
         const said: Array<string> = []
-        const { url, urls } = yield* target(async (completeUrl) => {
-          said.push(await send(completeUrl ?? "", "done already"))
+        const { url, urls } = yield* startTarget(async (completeUrl) => {
+          said.push(await sendReport(completeUrl ?? "", "done already"))
           return accepted()
         })
         const ids = yield* Effect.forEach(times(5, String), () =>
@@ -71,7 +74,13 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
           assert.deepInclude(ended, { status: "succeeded", attempts_count: 1, status_code: null })
           assert.strictEqual(ended.attempts[0].response_body, "done already")
         }
-        assert.deepStrictEqual(said, [ok, ok, ok, ok, ok])
+        assert.deepStrictEqual(said, [
+          acceptedResponse,
+          acceptedResponse,
+          acceptedResponse,
+          acceptedResponse,
+          acceptedResponse
+        ])
         assert.lengthOf(urls, 5)
       })
     )
@@ -79,8 +88,8 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
     it.effect("decides, whatever the later response is", () =>
       Effect.gen(function* () {
         const jobs = yield* setUpJobs
-        const { url } = yield* target(async (completeUrl) => {
-          await send(completeUrl ?? "")
+        const { url } = yield* startTarget(async (completeUrl) => {
+          await sendReport(completeUrl ?? "")
           return { status: 500 }
         })
         const id = yield* jobs.begin({ url, completion: "auto", retry_count: 3 })
@@ -91,19 +100,19 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
     it.effect("that reports a failure leads to a retry, and the old URL reports it", () =>
       Effect.gen(function* () {
         const jobs = yield* setUpJobs
-        const { url, urls } = yield* target(accepted)
+        const { url, urls } = yield* startTarget(accepted)
         const retry = { count: 1, first_seconds: 1, factor: 1 }
         const id = yield* jobs.begin({ url, completion: "callback", retry })
         yield* jobs.awaiting(id)
-        assert.strictEqual(yield* say(`${urls[0]}/fail`, "disk full"), ok)
-        assert.strictEqual(yield* say(`${urls[0]}/fail`, "disk full"), ok)
-        assert.strictEqual(yield* say(urls[0]), repeated)
+        assert.strictEqual(yield* reportTo(`${urls[0]}/fail`, "disk full"), acceptedResponse)
+        assert.strictEqual(yield* reportTo(`${urls[0]}/fail`, "disk full"), acceptedResponse)
+        assert.strictEqual(yield* reportTo(urls[0]), supersededResponse)
         yield* eventually("the second attempt", async () => urls.length === 2)
         yield* jobs.awaiting(id)
         assert.notStrictEqual(urls[1], urls[0])
-        assert.strictEqual(yield* say(yield* elsewhere(urls[0])), repeated)
-        assert.strictEqual(yield* say(`${urls[0]}/log`, "still here"), repeated)
-        assert.strictEqual(yield* say(urls[1]), ok)
+        assert.strictEqual(yield* reportTo(yield* onOtherNode(urls[0])), supersededResponse)
+        assert.strictEqual(yield* reportTo(`${urls[0]}/log`, "still here"), supersededResponse)
+        assert.strictEqual(yield* reportTo(urls[1]), acceptedResponse)
         const ended = yield* jobs.ended(id)
         assert.deepInclude(ended, { status: "succeeded", attempts_count: 2 })
         assert.deepInclude(ended.attempts[0], {
@@ -114,17 +123,17 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
           response_body: "disk full",
           status_code: 202
         })
-        assert.strictEqual(yield* say(urls[0]), repeated)
+        assert.strictEqual(yield* reportTo(urls[0]), supersededResponse)
       })
     )
 
     it.effect("fails for good once no attempt is left", () =>
       Effect.gen(function* () {
         const jobs = yield* setUpJobs
-        const { url, urls } = yield* target(accepted)
+        const { url, urls } = yield* startTarget(accepted)
         const id = yield* jobs.begin({ url, completion: "callback" })
         yield* jobs.awaiting(id)
-        assert.strictEqual(yield* say(`${urls[0]}/fail`), ok)
+        assert.strictEqual(yield* reportTo(`${urls[0]}/fail`), acceptedResponse)
         assert.deepInclude(yield* jobs.ended(id), {
           status: "failed",
           error: {
@@ -132,15 +141,15 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
             message: "the job reported a failure to its completion URL"
           }
         })
-        assert.strictEqual(yield* say(`${urls[0]}/fail`), ok)
-        assert.strictEqual(yield* say(urls[0]), contradicted)
+        assert.strictEqual(yield* reportTo(`${urls[0]}/fail`), acceptedResponse)
+        assert.strictEqual(yield* reportTo(urls[0]), contradictedResponse)
       })
     )
 
     it.effect("that does not arrive in time fails the attempt, and later ones get a 410", () =>
       Effect.gen(function* () {
         const jobs = yield* setUpJobs
-        const { url, urls } = yield* target(accepted)
+        const { url, urls } = yield* startTarget(accepted)
         const id = yield* jobs.begin({ url, completion: "callback", timeout_seconds: 1 })
         const ended = yield* jobs.ended(id)
         assert.deepInclude(ended, {
@@ -150,7 +159,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
           error: { code: "completion_timeout", message: "no completion within 1 s" }
         })
         for (const kind of ["", "/fail", "/log"]) {
-          assert.strictEqual(yield* say(urls[0] + kind), late)
+          assert.strictEqual(yield* reportTo(urls[0] + kind), finishedResponse)
         }
         assert.deepStrictEqual(yield* jobs.execution(id), ended)
       })
@@ -159,17 +168,19 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
     it.effect("counts once if many arrive at both nodes at the same time", () =>
       Effect.gen(function* () {
         const jobs = yield* setUpJobs
-        const { url, urls } = yield* target(accepted)
+        const { url, urls } = yield* startTarget(accepted)
         const id = yield* jobs.begin({ url, completion: "callback" })
         yield* jobs.awaiting(id)
-        const other = yield* elsewhere(urls[0])
+        const other = yield* onOtherNode(urls[0])
         const answers = yield* Effect.all(
-          times(24, (n) => say((n % 2 === 0 ? other : urls[0]) + (n % 3 === 0 ? "/fail" : ""))),
+          times(24, (n) =>
+            reportTo((n % 2 === 0 ? other : urls[0]) + (n % 3 === 0 ? "/fail" : ""))
+          ),
           { concurrency: "unbounded" }
         )
         const { status } = yield* jobs.ended(id)
         const expected = (n: number) =>
-          (n % 3 === 0) === (status === "failed") ? ok : contradicted
+          (n % 3 === 0) === (status === "failed") ? acceptedResponse : contradictedResponse
         assert.deepStrictEqual(answers, [...times(24, expected)])
       })
     )
@@ -179,18 +190,18 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
     Effect.gen(function* () {
       const jobs = yield* setUpJobs
       const replies = [
-        later,
+        completesLater,
         { status: 202 },
         { status: 200, headers: { "scheduling-complete": "later" } }
       ]
-      const { url, urls } = yield* target((_, n) => replies[n - 1] ?? { status: 500 })
+      const { url, urls } = yield* startTarget((_, n) => replies[n - 1] ?? { status: 500 })
       const waiting = yield* jobs.begin({ url, completion: "auto" })
       yield* jobs.awaiting(waiting)
       for (const status_code of [202, 200]) {
         const id = yield* jobs.begin({ url, completion: "auto" })
         assert.deepInclude(yield* jobs.ended(id), { status: "succeeded", status_code })
       }
-      assert.strictEqual(yield* say(urls[0]), ok)
+      assert.strictEqual(yield* reportTo(urls[0]), acceptedResponse)
       assert.deepInclude(yield* jobs.ended(waiting), { status: "succeeded", status_code: 202 })
     })
   )
@@ -198,7 +209,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
   it.effect("has no URL and no effect if the task does not use it", () =>
     Effect.gen(function* () {
       const jobs = yield* setUpJobs
-      const { url, urls } = yield* target(() => later)
+      const { url, urls } = yield* startTarget(() => completesLater)
       const id = yield* jobs.begin({ url })
       assert.deepInclude(yield* jobs.ended(id), { status: "succeeded", status_code: 202 })
       assert.deepStrictEqual(urls, [undefined])
@@ -208,7 +219,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
   it.effect("is not awaited if the response is not a success by the rules of the task", () =>
     Effect.gen(function* () {
       const jobs = yield* setUpJobs
-      const { url } = yield* target(() => ({ status: 200, body: "queue full" }))
+      const { url } = yield* startTarget(() => ({ status: 200, body: "queue full" }))
       const id = yield* jobs.begin({ url, completion: "callback", body_lacks: "full" })
       assert.deepInclude(yield* jobs.ended(id), { status: "failed", status_code: 200 })
     })
@@ -217,7 +228,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
   it.effect("is rejected without a right token, and changes nothing", () =>
     Effect.gen(function* () {
       const jobs = yield* setUpJobs
-      const { url, urls } = yield* target(accepted)
+      const { url, urls } = yield* startTarget(accepted)
       const id = yield* jobs.begin({ url, completion: "callback" })
       yield* jobs.awaiting(id)
       const right = urls[0] ?? ""
@@ -228,10 +239,10 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
       const wrong = ["x", token.slice(1), `${token}A`, flipped(0), flipped(30), flipped(60), id]
       for (const guess of wrong) {
         for (const kind of ["", "/fail", "/log", "/other"]) {
-          assert.strictEqual(yield* say(base + guess + kind), "404 not found")
+          assert.strictEqual(yield* reportTo(base + guess + kind), "404 not found")
         }
       }
-      assert.strictEqual(yield* say(`${right}/other`), "404 not found")
+      assert.strictEqual(yield* reportTo(`${right}/other`), "404 not found")
       const got = yield* Effect.promise(() => fetch(right))
       assert.strictEqual(got.status, 405)
       assert.strictEqual(got.headers.get("allow"), "POST")
@@ -242,7 +253,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
   it.effect("comes too late for a run that was cancelled, paused or deleted before", () =>
     Effect.gen(function* () {
       const jobs = yield* setUpJobs
-      const { url, urls } = yield* target(accepted)
+      const { url, urls } = yield* startTarget(accepted)
       const cron = { name: "a", schedule: "0 0 1 1 *", url, completion: "callback" }
       const stops = [
         (_: string, id: string) => jobs.request("POST", `/executions/${id}/cancel`),
@@ -257,7 +268,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
         const ended = yield* jobs.ended(id)
         assert.deepInclude(ended, { status: "cancelled", attempts_count: 1, status_code: 202 })
         assert.isNotNull(ended.attempts[0].finished_at)
-        assert.strictEqual(yield* say(urls[n]), late)
+        assert.strictEqual(yield* reportTo(urls[n]), finishedResponse)
         assert.deepStrictEqual(yield* jobs.execution(id), ended)
       }
     })
@@ -267,7 +278,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const jobs = yield* setUpJobs
-      const { url, urls } = yield* target(accepted)
+      const { url, urls } = yield* startTarget(accepted)
       const cron = { name: "a", schedule: "0 0 1 1 *", url, completion: "callback" }
       const beginSlot = Effect.fnUntraced(function* (overlap: string) {
         const task = (yield* jobs.request("POST", "/cron", { ...cron, overlap })).body.id
@@ -291,7 +302,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
         return waiting.length === 1
       })
       assert.lengthOf(urls, 2)
-      assert.strictEqual(yield* say(urls[1]), ok)
+      assert.strictEqual(yield* reportTo(urls[1]), acceptedResponse)
       const { data } = yield* jobs.until(
         queue.of,
         (page) => page.data[0].awaiting_completion_since !== null
@@ -305,10 +316,10 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const jobs = yield* setUpJobs
-      const { url, urls } = yield* target(accepted)
+      const { url, urls } = yield* startTarget(accepted)
       const id = yield* jobs.begin({ url, completion: "callback" })
       yield* jobs.awaiting(id)
-      assert.strictEqual(yield* say(`${urls[0]}/log`, "half"), ok)
+      assert.strictEqual(yield* reportTo(`${urls[0]}/log`, "half"), acceptedResponse)
       const { access_token: token, workspace } = jobs.member
       assert.strictEqual((yield* ask("DELETE", workspace, { token })).status, 204)
       const left = yield* sql`
@@ -316,15 +327,15 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
         FROM runs
         WHERE id = ${id}`
       assert.deepStrictEqual(left, [])
-      assert.strictEqual(yield* say(urls[0]), late)
-      assert.strictEqual(yield* say(`${urls[0]}/log`), late)
+      assert.strictEqual(yield* reportTo(urls[0]), finishedResponse)
+      assert.strictEqual(yield* reportTo(`${urls[0]}/log`), finishedResponse)
     })
   )
 
   it.effect("starts the next step of a chain, which may use its body", () =>
     Effect.gen(function* () {
       const jobs = yield* setUpJobs
-      const { bodies, url, urls } = yield* target(accepted)
+      const { bodies, url, urls } = yield* startTarget(accepted)
       const chain = yield* jobs.request("POST", "/chains", {
         name: "a",
         steps: [
@@ -346,7 +357,10 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
       assert.deepInclude(waiting, { status: "running" })
       assert.deepInclude(waiting.steps[0], { status: "running" })
       assert.deepInclude(waiting.steps[1], { status: "pending" })
-      assert.strictEqual(yield* say(yield* elsewhere(urls[0]), '{"rows":7}'), ok)
+      assert.strictEqual(
+        yield* reportTo(yield* onOtherNode(urls[0]), '{"rows":7}'),
+        acceptedResponse
+      )
       const ended = yield* jobs.until(at, ({ finished_at }) => finished_at !== null)
       assert.strictEqual(ended.status, "succeeded")
       assert.strictEqual(bodies[1], '{"rows":7,"status":202}')
@@ -357,8 +371,8 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
   it.effect("that arrives before a step's response starts the next step immediately", () =>
     Effect.gen(function* () {
       const jobs = yield* setUpJobs
-      const { url, urls } = yield* target(async (completeUrl) => {
-        if (completeUrl !== undefined) await send(completeUrl, "early")
+      const { url, urls } = yield* startTarget(async (completeUrl) => {
+        if (completeUrl !== undefined) await sendReport(completeUrl, "early")
         return accepted()
       })
       const steps = [
@@ -379,18 +393,21 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
   it.effect("keeps the last lines of progress that the job reported before", () =>
     Effect.gen(function* () {
       const jobs = yield* setUpJobs
-      const { url, urls } = yield* target(accepted)
+      const { url, urls } = yield* startTarget(accepted)
       const id = yield* jobs.begin({ url, completion: "callback" })
       yield* jobs.awaiting(id)
-      assert.strictEqual(yield* say(`${urls[0]}/log`, `${"ü".repeat(400)}\nsecond line`), ok)
+      assert.strictEqual(
+        yield* reportTo(`${urls[0]}/log`, `${"ü".repeat(400)}\nsecond line`),
+        acceptedResponse
+      )
       const [line] = (yield* jobs.execution(id)).progress
       assert.strictEqual(line.text, "ü".repeat(250))
       assert.strictEqual(line.attempt, 1)
       assert.match(line.at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
       for (const n of times(52, (index) => index)) {
-        assert.strictEqual(yield* say(`${urls[0]}/log`, `${n} %\n`), ok)
+        assert.strictEqual(yield* reportTo(`${urls[0]}/log`, `${n} %\n`), acceptedResponse)
       }
-      assert.strictEqual(yield* say(urls[0]), ok)
+      assert.strictEqual(yield* reportTo(urls[0]), acceptedResponse)
       const { progress } = yield* jobs.ended(id)
       assert.deepStrictEqual(
         progress.map(({ text }: { readonly text: string }) => text),
@@ -402,10 +419,12 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
   it.effect("may send at most 60 lines in a minute", () =>
     Effect.gen(function* () {
       const jobs = yield* setUpJobs
-      const { url, urls } = yield* target(accepted)
+      const { url, urls } = yield* startTarget(accepted)
       const id = yield* jobs.begin({ url, completion: "callback" })
       yield* jobs.awaiting(id)
-      const answers = yield* Effect.forEach(times(130, String), (n) => say(`${urls[0]}/log`, n))
+      const answers = yield* Effect.forEach(times(130, String), (n) =>
+        reportTo(`${urls[0]}/log`, n)
+      )
       assert.include(answers, "429 too many progress lines: at most 60 per minute")
     })
   )
@@ -413,10 +432,10 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
   it.effect("keeps 10,000 bytes of a long body", () =>
     Effect.gen(function* () {
       const jobs = yield* setUpJobs
-      const { url, urls } = yield* target(accepted)
+      const { url, urls } = yield* startTarget(accepted)
       const id = yield* jobs.begin({ url, completion: "callback" })
       yield* jobs.awaiting(id)
-      assert.strictEqual(yield* say(urls[0], "a".repeat(200_000)), ok)
+      assert.strictEqual(yield* reportTo(urls[0], "a".repeat(200_000)), acceptedResponse)
       assert.strictEqual((yield* jobs.ended(id)).attempts[0].response_body, "a".repeat(10_000))
     })
   )

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { checkNodes } from "../../../src/engine/Nodes.ts"
 import { times } from "../../support/http.ts"
-import { setUpJobs, target } from "./jobs.ts"
+import { setUpJobs, startTarget } from "./jobs.ts"
 import { runningNodesLayer } from "../../support/TestApp.ts"
 
 const accepted = () => ({ status: 202 })
@@ -13,7 +13,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a job that misses its d
   it.effect("fails within a second of it, even right after the start of the service", () =>
     Effect.gen(function* () {
       const jobs = yield* setUpJobs
-      const { url } = yield* target(accepted)
+      const { url } = yield* startTarget(accepted)
       // On PostgreSQL, a new node does not fail overdue jobs during its first three seconds.
       yield* jobs.ended(yield* jobs.begin({ url, completion: "callback", timeout_seconds: 1 }))
       const ids = yield* Effect.forEach(
@@ -39,7 +39,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a job that misses its d
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const jobs = yield* setUpJobs
-      const { url } = yield* target(accepted)
+      const { url } = yield* startTarget(accepted)
       const id = yield* jobs.begin({ url, completion: "callback", timeout_seconds: 3_600 })
       yield* jobs.awaiting(id)
       const judged = (forMs: number, isLong = false) =>

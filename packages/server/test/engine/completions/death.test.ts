@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { storeVariables } from "../runner/support/service.ts"
 import {
-  call,
+  sendJson,
   eventually,
   freePort,
   newUser,
@@ -11,14 +11,14 @@ import {
   startServer
 } from "../../support/ServerProcess.ts"
 import { onPostgres } from "../../support/TestDatabase.ts"
-import { ok, repeated, say, target } from "./jobs.ts"
+import { acceptedResponse, supersededResponse, reportTo, startTarget } from "./jobs.ts"
 
 type User = Effect.Success<ReturnType<typeof newUser>>
 
 /** Sends a user's requests to a server that can be replaced by another one later. */
 const jobsOf = ({ token, workspace }: User) => {
   const request = (server: ServerProcess, method: string, at: string, body?: object) =>
-    call(server, method, workspace + at, { token, ...(body !== undefined && { body }) })
+    sendJson(server, method, workspace + at, { token, ...(body !== undefined && { body }) })
   const create = async (server: ServerProcess, at: string, record: object) => {
     const created = await request(server, "POST", at, record)
     assert.strictEqual(created.status, 201, JSON.stringify(created.body))
@@ -27,7 +27,7 @@ const jobsOf = ({ token, workspace }: User) => {
   const until = (
     server: ServerProcess,
     at: string,
-    holds: (body: Awaited<ReturnType<typeof call>>["body"]) => boolean
+    holds: (body: Awaited<ReturnType<typeof sendJson>>["body"]) => boolean
   ) =>
     eventually(at, async () => {
       const { body } = await request(server, "GET", at)
@@ -67,8 +67,8 @@ it.live(
       }
       const killed = yield* startServer(variables)
       const jobs = jobsOf(yield* newUser(killed))
-      const answered = yield* target(() => ({ status: 202 }))
-      const silent = yield* target((_, n) =>
+      const answered = yield* startTarget(() => ({ status: 202 }))
+      const silent = yield* startTarget((_, n) =>
         n === 1 ? new Promise(() => {}) : Promise.resolve({ status: 202 })
       )
       const waiting = yield* jobs.begin(killed, { url: answered.url })
@@ -80,7 +80,7 @@ it.live(
       yield* killed.exited
 
       const server = yield* startServer(variables)
-      assert.strictEqual(yield* say(answered.urls[0], "survived"), ok)
+      assert.strictEqual(yield* reportTo(answered.urls[0], "survived"), acceptedResponse)
       const ended = yield* jobs.ended(server, waiting)
       assert.deepInclude(ended, { status: "succeeded", attempts_count: 1, status_code: 202 })
       assert.strictEqual(ended.attempts[0].response_body, "survived")
@@ -89,8 +89,8 @@ it.live(
       // The job whose call was interrupted may still be running, so it keeps its slot.
       yield* jobs.awaiting(server, cutOff)
       yield* jobs.running(server, queue_id, 2)
-      assert.strictEqual(yield* say(silent.urls[0]), repeated)
-      assert.strictEqual(yield* say(silent.urls[1]), ok)
+      assert.strictEqual(yield* reportTo(silent.urls[0]), supersededResponse)
+      assert.strictEqual(yield* reportTo(silent.urls[1]), acceptedResponse)
       const again = yield* jobs.ended(server, cutOff)
       assert.deepInclude(again, { status: "succeeded", attempts_count: 2 })
       yield* jobs.running(server, queue_id, 1)
@@ -106,7 +106,7 @@ describe.skipIf(!onPostgres)("of two nodes", () => {
         const variables = { ...(yield* storeVariables), ...settings }
         const nodes = [yield* startServer(variables), yield* startServer(variables)] as const
         const jobs = jobsOf(yield* newUser(nodes[0]))
-        const { url, urls } = yield* target(() => ({ status: 202 }))
+        const { url, urls } = yield* startTarget(() => ({ status: 202 }))
         const queue_id = yield* jobs.queue(nodes[0], 1)
         const waiting = yield* jobs.begin(nodes[0], { url, queue_id })
         yield* jobs.awaiting(nodes[0], waiting)
@@ -124,13 +124,13 @@ describe.skipIf(!onPostgres)("of two nodes", () => {
         yield* jobs.running(other, queue_id, 1)
         assert.lengthOf(urls, 2)
 
-        const said = yield* say(urls[0]?.replace(caller.url, other.url), "survived")
-        assert.strictEqual(said, ok)
+        const said = yield* reportTo(urls[0]?.replace(caller.url, other.url), "survived")
+        assert.strictEqual(said, acceptedResponse)
         const ended = yield* jobs.ended(other, waiting)
         assert.deepInclude(ended, { status: "succeeded", attempts_count: 1, status_code: 202 })
         assert.strictEqual(ended.attempts[0].response_body, "survived")
         yield* jobs.awaiting(other, next)
-        assert.strictEqual(yield* say(urls[2]), ok)
+        assert.strictEqual(yield* reportTo(urls[2]), acceptedResponse)
         assert.deepInclude(yield* jobs.ended(other, next), { attempts_count: 1 })
         yield* jobs.running(other, queue_id, 0)
       }),

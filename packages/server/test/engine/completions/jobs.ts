@@ -12,13 +12,13 @@ export interface Reply {
   readonly body?: string
 }
 
-export const later: Reply = { status: 202, headers: { "scheduling-complete": "later" } }
+export const completesLater: Reply = { status: 202, headers: { "scheduling-complete": "later" } }
 
 /**
  * Starts a target that records its calls' completion URLs in order. `reply` can be slow, and can
  * report the job as done before the target responds.
  */
-export const target = Effect.fnUntraced(function* (
+export const startTarget = Effect.fnUntraced(function* (
   reply: (url: string | undefined, n: number) => Reply | Promise<Reply>
 ) {
   const urls: Array<string | undefined> = []
@@ -36,7 +36,7 @@ export const target = Effect.fnUntraced(function* (
 })
 
 /** Sends a job's report to its completion URL. */
-export const send = async (url: string, body = "") => {
+export const sendReport = async (url: string, body = "") => {
   const response = await fetch(url, { method: "POST", body })
   const { headers, status } = response
   assert.strictEqual(headers.get("cache-control"), "no-store")
@@ -44,19 +44,19 @@ export const send = async (url: string, body = "") => {
   return `${status} ${(await response.text()).trimEnd()}`
 }
 
-export const say = (url: string | undefined, body?: string) =>
-  Effect.promise(() => send(url ?? "", body))
+export const reportTo = (url: string | undefined, body?: string) =>
+  Effect.promise(() => sendReport(url ?? "", body))
 
 /** Returns the equivalent URL on the other node. */
-export const elsewhere = Effect.fnUntraced(function* (url: string | undefined) {
+export const onOtherNode = Effect.fnUntraced(function* (url: string | undefined) {
   const app = yield* TestApp
   return (url ?? "").replace(app.url, app.otherUrl)
 })
 
-export const ok = "200 OK"
-export const repeated = "409 too late: another attempt has begun"
-export const contradicted = "409 this attempt has already finished with a different result"
-export const late = "410 too late: this attempt has already finished"
+export const acceptedResponse = "200 OK"
+export const supersededResponse = "409 too late: another attempt has begun"
+export const contradictedResponse = "409 this attempt has already finished with a different result"
+export const finishedResponse = "410 too late: this attempt has already finished"
 
 export const jobsOf = ({ access_token: token, workspace }: Member) => {
   const request = (method: string, at: string, body?: object) =>

@@ -2,7 +2,14 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { times } from "../../support/http.ts"
-import { setUpJobs, elsewhere, ok, say, send, target } from "./jobs.ts"
+import {
+  setUpJobs,
+  onOtherNode,
+  acceptedResponse,
+  reportTo,
+  sendReport,
+  startTarget
+} from "./jobs.ts"
 import { runningNodesLayer } from "../../support/TestApp.ts"
 
 const accepted = () => ({ status: 202 })
@@ -30,7 +37,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("the slot in a queue", (
     Effect.gen(function* () {
       const jobs = yield* setUp
       const queue = yield* jobs.queue
-      const { url, urls } = yield* target(accepted)
+      const { url, urls } = yield* startTarget(accepted)
       const first = yield* queue.begin({ url })
       yield* jobs.awaiting(first)
       const second = yield* queue.begin({ url })
@@ -38,15 +45,15 @@ layer(runningNodesLayer, { excludeTestServices: true })("the slot in a queue", (
 
       // Runs in other queues still receive slots.
       const other = yield* jobs.queue
-      const quick = yield* target(() => ({ status: 200 }))
+      const quick = yield* startTarget(() => ({ status: 200 }))
       yield* jobs.ended(yield* other.begin({ url: quick.url, completion: null }))
       yield* queue.holds(1, 1)
       assert.lengthOf(urls, 1)
 
-      assert.strictEqual(yield* say(yield* elsewhere(urls[0])), ok)
+      assert.strictEqual(yield* reportTo(yield* onOtherNode(urls[0])), acceptedResponse)
       yield* jobs.awaiting(second)
       yield* queue.holds(1, 0)
-      assert.strictEqual(yield* say(urls[1]), ok)
+      assert.strictEqual(yield* reportTo(urls[1]), acceptedResponse)
       yield* jobs.ended(second)
       yield* queue.holds(0, 0)
     })
@@ -56,17 +63,17 @@ layer(runningNodesLayer, { excludeTestServices: true })("the slot in a queue", (
     Effect.gen(function* () {
       const jobs = yield* setUp
       const queue = yield* jobs.queue
-      const { url, urls } = yield* target(accepted)
+      const { url, urls } = yield* startTarget(accepted)
       const failing = yield* queue.begin({ url, retry: { count: 1, first_seconds: 1 } })
       yield* jobs.awaiting(failing)
       const next = yield* queue.begin({ url })
       yield* queue.holds(1, 1)
-      assert.strictEqual(yield* say(`${urls[0]}/fail`), ok)
+      assert.strictEqual(yield* reportTo(`${urls[0]}/fail`), acceptedResponse)
       yield* jobs.awaiting(next)
       yield* queue.holds(1, 1)
-      assert.strictEqual(yield* say(urls[1]), ok)
+      assert.strictEqual(yield* reportTo(urls[1]), acceptedResponse)
       assert.deepInclude(yield* jobs.awaiting(failing), { attempts_count: 2 })
-      assert.strictEqual(yield* say(urls[2]), ok)
+      assert.strictEqual(yield* reportTo(urls[2]), acceptedResponse)
       assert.deepInclude(yield* jobs.ended(failing), { status: "succeeded" })
     })
   )
@@ -75,7 +82,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("the slot in a queue", (
     Effect.gen(function* () {
       const jobs = yield* setUp
       const queue = yield* jobs.queue
-      const { url } = yield* target(accepted)
+      const { url } = yield* startTarget(accepted)
       const late = yield* queue.begin({ url, timeout_seconds: 1 })
       const cancelled = yield* queue.begin({ url })
       assert.deepInclude(yield* jobs.ended(late), { status: "failed" })
@@ -95,11 +102,11 @@ layer(runningNodesLayer, { excludeTestServices: true })("the slot in a queue", (
       const queue = yield* jobs.queue
       let working = 0
       let most = 0
-      const { url, urls } = yield* target(async (completeUrl) => {
+      const { url, urls } = yield* startTarget(async (completeUrl) => {
         most = Math.max(most, ++working)
         await new Promise(setImmediate)
         working--
-        await send(completeUrl ?? "")
+        await sendReport(completeUrl ?? "")
         return accepted()
       })
       const ids = yield* Effect.forEach(times(10, String), () => queue.begin({ url }))

@@ -9,15 +9,15 @@ import { nodeLayer } from "../runner/support/engine.ts"
 import { makeFakeCalls, urlOf } from "../runner/support/fakeCalls.ts"
 import {
   eventually,
-  history,
+  readExecutions,
   insertTask,
   insertTasks,
   insertWorkspace,
-  step,
-  unfinished
+  callStep,
+  readRuns
 } from "../runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
-import { enqueueOverdue, Gauge, insertQueue, setQueue } from "./queues.ts"
+import { enqueueOverdue, CallsInProgress, insertQueue, setQueue } from "./queues.ts"
 
 const calls = makeFakeCalls()
 const { answers } = calls
@@ -26,7 +26,7 @@ const OneNode = nodeLayer(calls.layer).pipe(Layer.provideMerge(TestDatabaseLayer
 
 /** Responds to calls to this path after a delay, and measures the calls. */
 const gaugeOf = (path: string, ms: number) => {
-  const gauge = new Gauge()
+  const gauge = new CallsInProgress()
   answers.set(path, () =>
     Effect.acquireUseRelease(
       Effect.sync(() => gauge.begin()),
@@ -47,7 +47,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
       yield* setQueue([task], queueId)
       yield* enqueueOverdue(task, 60)
       yield* (yield* RunQueue).admit(workspace, queueId)
-      const rows = yield* eventually(history(workspace), ({ length }) => length === 60)
+      const rows = yield* eventually(readExecutions(workspace), ({ length }) => length === 60)
       assert.isTrue(rows.every(({ status }) => status === "succeeded"))
       assert.strictEqual(gauge.most, 2)
     })
@@ -60,7 +60,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
       const task = yield* insertTask(workspace, { url: urlOf("/found") })
       yield* setQueue([task], queueId)
       yield* enqueueOverdue(task, 1)
-      yield* eventually(history(workspace), ({ length }) => length === 1)
+      yield* eventually(readExecutions(workspace), ({ length }) => length === 1)
     })
   )
 
@@ -74,7 +74,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
       yield* Effect.sleep(500)
       yield* enqueueOverdue(task, 60)
       yield* (yield* RunQueue).admit(workspace, queueId)
-      yield* eventually(history(workspace), ({ length }) => length === 60)
+      yield* eventually(readExecutions(workspace), ({ length }) => length === 60)
       const took = (gauge.began.at(-1) ?? 0) - (gauge.began[0] ?? 0)
       // Runs are admitted ahead of time, so a delayed call can be closer to the next one by up to
       // that time.
@@ -97,11 +97,11 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
       ]
       yield* setQueue([failing, fine], queueId)
       yield* queue.enqueue({ workspace_id: workspace, task_id: failing, kind: "cron" })
-      yield* eventually(unfinished(workspace), ([run]) => run?.attempt === 2)
+      yield* eventually(readRuns(workspace), ([run]) => run?.attempt === 2)
       yield* queue.enqueue({ workspace_id: workspace, task_id: fine, kind: "cron" })
-      const rows = yield* eventually(history(workspace), ({ length }) => length === 1)
+      const rows = yield* eventually(readExecutions(workspace), ({ length }) => length === 1)
       assert.strictEqual(rows[0]?.task_id, fine)
-      assert.strictEqual((yield* unfinished(workspace))[0]?.state, "parked")
+      assert.strictEqual((yield* readRuns(workspace))[0]?.state, "parked")
     })
   )
 
@@ -112,7 +112,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
       const gauge = gaugeOf("/step", 5)
       const chain = yield* insertTask(workspace, {
         kind: "chain",
-        steps: ["a", "b", "c"].map((name) => step(name, { url: urlOf("/step") }))
+        steps: ["a", "b", "c"].map((name) => callStep(name, { url: urlOf("/step") }))
       })
       yield* setQueue([chain], queueId)
       for (let run = 0; run < 3; run++) {
@@ -122,7 +122,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
           kind: "chain"
         })
       }
-      const rows = yield* eventually(history(workspace), ({ length }) => length === 9)
+      const rows = yield* eventually(readExecutions(workspace), ({ length }) => length === 9)
       const inOrder = rows.toSorted((a, b) => +(a.started_at ?? 0) - +(b.started_at ?? 0))
       assert.strictEqual(inOrder.map((row) => row.step).join(""), "abcabcabc")
       assert.strictEqual(gauge.most, 1)
@@ -141,7 +141,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
       })
       yield* setQueue(tasks, queueId)
       yield* (yield* RunQueue).wake(new Date())
-      const rows = yield* eventually(history(workspace), ({ length }) => length === 20)
+      const rows = yield* eventually(readExecutions(workspace), ({ length }) => length === 20)
       assert.strictEqual(gauge.most, 5)
       assert.isTrue(rows.every(({ lateness_ms }) => (lateness_ms ?? -1) >= 0))
       const soonest = Math.min(...rows.map(({ lateness_ms }) => lateness_ms ?? 1e9))
@@ -158,13 +158,13 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
       const skips = yield* insertTask(workspace, { ...fires, overlap: "skip" })
       const allows = yield* insertTask(workspace, { ...fires, overlap: "allow" })
       yield* setQueue([skips, allows], queueId)
-      yield* eventually(unfinished(workspace), ({ length }) => length === 2)
+      yield* eventually(readRuns(workspace), ({ length }) => length === 2)
       yield* sql`
         UPDATE tasks
         SET next_fire_at = now()
         WHERE workspace_id = ${workspace}`
-      yield* eventually(unfinished(workspace), ({ length }) => length === 3)
-      const [skipped] = yield* eventually(history(workspace), ({ length }) => length === 1)
+      yield* eventually(readRuns(workspace), ({ length }) => length === 3)
+      const [skipped] = yield* eventually(readExecutions(workspace), ({ length }) => length === 1)
       assert.strictEqual(skipped?.task_id, skips)
       assert.strictEqual(skipped?.status, "skipped")
       assert.strictEqual(skipped?.error, "overlap: the previous run was still waiting in its queue")
@@ -183,7 +183,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
         overlap: "queue"
       })
       yield* setQueue([task], queueId)
-      yield* eventually(unfinished(workspace), ([run]) => run?.state === "running")
+      yield* eventually(readRuns(workspace), ([run]) => run?.state === "running")
       yield* sql`
         UPDATE tasks
         SET next_fire_at = now()
@@ -192,7 +192,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
         sql`SELECT id FROM runs WHERE task_id = ${task} AND state = 'blocked'`,
         ({ length }) => length === 1
       )
-      const rows = yield* eventually(history(workspace), ({ length }) => length === 2)
+      const rows = yield* eventually(readExecutions(workspace), ({ length }) => length === 2)
       assert.isTrue(rows.every(({ status }) => status === "succeeded"))
       assert.strictEqual(gauge.most, 1)
     })
@@ -227,7 +227,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
       assert.isAbove(held?.ms ?? 0, 0)
       assert.isBelow(held?.ms ?? 0, 1_000)
       yield* (yield* RunQueue).admit(workspace, queueId)
-      const rows = yield* eventually(history(workspace), ({ length }) => length === 10)
+      const rows = yield* eventually(readExecutions(workspace), ({ length }) => length === 10)
       const before = rows.filter(
         ({ started_at }) => +(started_at ?? 0) - Date.now() < -39_000
       ).length
@@ -245,7 +245,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
       yield* setQueue([task], queueId)
       yield* enqueueOverdue(task, 20)
       yield* sql`DELETE FROM queues WHERE id = ${queueId}`
-      yield* eventually(history(workspace), ({ length }) => length === 20)
+      yield* eventually(readExecutions(workspace), ({ length }) => length === 20)
     })
   )
 
@@ -262,10 +262,10 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
         for (const id of tasks) yield* enqueueOverdue(id, 5)
         const [first = "", second = ""] = tasks
         yield* queue.moveToQueue({ workspace_id: workspace, task_id: first }, open)
-        yield* eventually(history(workspace), ({ length }) => length === 5)
+        yield* eventually(readExecutions(workspace), ({ length }) => length === 5)
         assert.strictEqual(gauge.most, 1)
         yield* queue.moveToQueue({ workspace_id: workspace, task_id: second }, null)
-        yield* eventually(history(workspace), ({ length }) => length === 10)
+        yield* eventually(readExecutions(workspace), ({ length }) => length === 10)
       })
     )
   })

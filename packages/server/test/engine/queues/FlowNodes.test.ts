@@ -9,9 +9,9 @@ import type { AddressInfo } from "node:net"
 import { flowPartsOf, deleteUnusedFlows } from "../../../src/engine/queues/flows.ts"
 import { enqueue } from "../../../src/engine/transitions/enqueue.ts"
 import { startNode } from "../runner/support/processes.ts"
-import { eventually, history, insertTask, insertWorkspace } from "../runner/support/tasks.ts"
+import { eventually, readExecutions, insertTask, insertWorkspace } from "../runner/support/tasks.ts"
 import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts"
-import { Gauge } from "./queues.ts"
+import { CallsInProgress } from "./queues.ts"
 
 class Cluster extends Context.Service<
   Cluster,
@@ -44,18 +44,18 @@ const startWorking = Effect.acquireRelease(
   Effect.callback<{
     readonly url: string
     readonly began: ReadonlyArray<Call>
-    readonly gauges: ReadonlyMap<string, Gauge>
-    readonly all: Gauge
+    readonly gauges: ReadonlyMap<string, CallsInProgress>
+    readonly all: CallsInProgress
     readonly close: () => void
   }>((resume) => {
     const began: Array<Call> = []
     const failed = new Set<string>()
-    const gauges = new Map<string, Gauge>()
-    const all = new Gauge()
+    const gauges = new Map<string, CallsInProgress>()
+    const all = new CallsInProgress()
     const server = createServer((request, response) => {
       const id = String(request.headers["idempotency-key"])
       const key = request.url ?? ""
-      const gauge = gauges.get(key) ?? new Gauge()
+      const gauge = gauges.get(key) ?? new CallsInProgress()
       gauges.set(key, gauge)
       const fails = !failed.has(id) && began.filter((call) => call.id === id).length === 0
       const failsNow = fails && began.length % 5 === 0
@@ -148,7 +148,7 @@ describe.skipIf(testDatabaseUrl === undefined)("flows of two nodes", () => {
           yield* eventually(left(workspace_id), (runs) => runs < many * 0.3, patiently)
           second.kill("SIGCONT")
           yield* eventually(left(workspace_id), (runs) => runs === 0, patiently)
-          const rows = yield* history(workspace_id)
+          const rows = yield* readExecutions(workspace_id)
           assert.lengthOf(rows, many)
           assert.isTrue(rows.every(({ status }) => status === "succeeded"))
           assert.isTrue(rows.some(({ attempts_count }) => attempts_count > 1))

@@ -7,18 +7,18 @@ import { SqlClient } from "effect/sql"
 import { flowPartsOf, deleteUnusedFlows } from "../../../src/engine/queues/flows.ts"
 import { RunQueue } from "../../../src/engine/RunQueue.ts"
 import { admitAheadMs } from "../../../src/engine/transitions/admit.ts"
-import { nodeLayer, QueueLayer } from "../runner/support/engine.ts"
+import { nodeLayer, RunQueueLayer } from "../runner/support/engine.ts"
 import { makeFakeCalls, urlOf } from "../runner/support/fakeCalls.ts"
 import {
   eventually,
-  history,
+  readExecutions,
   insertTask,
   insertWorkspace,
-  step,
-  unfinished
+  callStep,
+  readRuns
 } from "../runner/support/tasks.ts"
 import { onPostgres, TestDatabaseLayer } from "../../support/TestDatabase.ts"
-import { Gauge } from "./queues.ts"
+import { CallsInProgress } from "./queues.ts"
 
 const { answers, layer: callsLayer } = makeFakeCalls()
 
@@ -79,7 +79,7 @@ const forget = Effect.flatMap(SqlClient.SqlClient, deleteUnusedFlows)
 
 /** Responds to calls to this path after a delay, and measures all of the calls together. */
 const gaugeOf = (path: string, ms: number) => {
-  const gauge = new Gauge()
+  const gauge = new CallsInProgress()
   answers.set(path, () =>
     Effect.acquireUseRelease(
       Effect.sync(() => gauge.begin()),
@@ -109,7 +109,7 @@ const statesOf = (workspace: AuthorizedWorkspaceId) =>
 
 const admitted = "ready in its slot"
 
-const withoutNode = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
+const withoutNode = RunQueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 
 layer(withoutNode, { excludeTestServices: true })("a run that is added to a flow", (it) => {
   it.effect("takes a free slot, if no other run waits", () =>
@@ -195,8 +195,8 @@ layer(OneNode, { excludeTestServices: true })("a flow", (it) => {
   it.effect("limits each key on its own, across tasks, and leaves no row of an idle key", () =>
     Effect.gen(function* () {
       const workspace = yield* insertWorkspace
-      const gauges = [new Gauge(), new Gauge()]
-      const all = new Gauge()
+      const gauges = [new CallsInProgress(), new CallsInProgress()]
+      const all = new CallsInProgress()
       answers.set("/keys", ({ body }) => {
         const both = [all, ...gauges.slice(Number(body)).slice(0, 1)]
         return Effect.acquireUseRelease(
@@ -216,7 +216,7 @@ layer(OneNode, { excludeTestServices: true })("a flow", (it) => {
       assert.deepStrictEqual(yield* keysOf(workspace), ["of 0", "of 1"])
       yield* forget
       assert.lengthOf(yield* keysOf(workspace), 2)
-      yield* eventually(history(workspace), ({ length }) => length === 12)
+      yield* eventually(readExecutions(workspace), ({ length }) => length === 12)
       assert.deepStrictEqual(
         gauges.map(({ began, most }) => [began.length, most]),
         [
@@ -241,7 +241,7 @@ layer(OneNode, { excludeTestServices: true })("a flow", (it) => {
       const task = yield* insertInFlow(workspace, "/many", { key: flow.key, max_concurrency: 1 })
       for (let run = 0; run < 100; run++) yield* enqueue(workspace, task)
       assert.lengthOf(yield* keysOf(workspace), 20_000)
-      yield* eventually(history(workspace), ({ length }) => length === 100)
+      yield* eventually(readExecutions(workspace), ({ length }) => length === 100)
       yield* forget
       assert.isEmpty(yield* keysOf(workspace))
     })
@@ -253,7 +253,7 @@ layer(OneNode, { excludeTestServices: true })("a flow", (it) => {
       const gauge = gaugeOf("/flow-rate", 0)
       const task = yield* insertInFlow(workspace, "/flow-rate", { key: "r", rate_per_second: 20 })
       for (let run = 0; run < 30; run++) yield* enqueue(workspace, task)
-      yield* eventually(history(workspace), ({ length }) => length === 30)
+      yield* eventually(readExecutions(workspace), ({ length }) => length === 30)
       const took = (gauge.began.at(-1) ?? 0) - (gauge.began[0] ?? 0)
       assert.isAtLeast(took, 29 * 50 - admitAheadMs)
     })
@@ -334,7 +334,7 @@ layer(OneNode, { excludeTestServices: true })("a flow", (it) => {
         { retry_count: 2, body: "{{ input }}" }
       )
       for (const input of [1, 2, 3]) yield* enqueue(workspace, task, input)
-      yield* eventually(history(workspace), ({ length }) => length === 3)
+      yield* eventually(readExecutions(workspace), ({ length }) => length === 3)
       assert.deepStrictEqual(began, order)
       yield* forget
       assert.isEmpty(yield* keysOf(workspace))
@@ -344,7 +344,7 @@ layer(OneNode, { excludeTestServices: true })("a flow", (it) => {
   it.effect("spaces the attempts of a fifo flow by its rate", () =>
     Effect.gen(function* () {
       const workspace = yield* insertWorkspace
-      const gauge = new Gauge()
+      const gauge = new CallsInProgress()
       answers.set("/spaced", ({ attempt }) =>
         Effect.sync(() => {
           gauge.begin()
@@ -358,7 +358,7 @@ layer(OneNode, { excludeTestServices: true })("a flow", (it) => {
       const task = yield* insertInFlow(workspace, "/spaced", flow, { retry_count: 2 })
       yield* enqueue(workspace, task)
       yield* enqueue(workspace, task)
-      yield* eventually(history(workspace), ({ length }) => length === 2)
+      yield* eventually(readExecutions(workspace), ({ length }) => length === 2)
       assert.lengthOf(gauge.began, 6)
       const took = (gauge.began.at(-1) ?? 0) - (gauge.began[0] ?? 0)
       assert.isAtLeast(took, 5 * 500 - admitAheadMs)
@@ -369,11 +369,11 @@ layer(OneNode, { excludeTestServices: true })("a flow", (it) => {
     Effect.gen(function* () {
       const workspace = yield* insertWorkspace
       gaugeOf("/flow-step", 5)
-      const steps = ["a", "b"].map((name) => step(name, { url: urlOf("/flow-step") }))
+      const steps = ["a", "b"].map((name) => callStep(name, { url: urlOf("/flow-step") }))
       const chain = yield* insertTask(workspace, { kind: "chain", steps })
       yield* setFlow(chain, { key: "{{ input.id }}", max_concurrency: 1, fifo: true })
       for (let run = 0; run < 3; run++) yield* enqueue(workspace, chain, { id: 1 }, "chain")
-      const rows = yield* eventually(history(workspace), ({ length }) => length === 6)
+      const rows = yield* eventually(readExecutions(workspace), ({ length }) => length === 6)
       const inOrder = rows.toSorted((a, b) => +(a.started_at ?? 0) - +(b.started_at ?? 0))
       assert.strictEqual(inOrder.map((row) => row.step).join(""), "ababab")
     })
@@ -391,12 +391,12 @@ layer(OneNode, { excludeTestServices: true })("a flow", (it) => {
         { key: "{{ task.name }} {{ input.id }}", ...holding },
         { fires_in: 0 }
       )
-      const [fired] = yield* eventually(history(workspace), ({ length }) => length === 1)
+      const [fired] = yield* eventually(readExecutions(workspace), ({ length }) => length === 1)
       assert.deepStrictEqual(yield* keysOf(workspace), ["task "])
       yield* sql.withTransaction(queue.backfill(workspace, task, [new Date(0), new Date(1_000)]))
-      yield* eventually(history(workspace), ({ length }) => length === 3)
+      yield* eventually(readExecutions(workspace), ({ length }) => length === 3)
       const manual = yield* enqueue(workspace, task, { id: "m" })
-      const rows = yield* eventually(history(workspace), ({ length }) => length === 4)
+      const rows = yield* eventually(readExecutions(workspace), ({ length }) => length === 4)
       assert.deepStrictEqual(rows.find(({ id }) => id === manual.id)?.status, "succeeded")
       yield* forget
       yield* queue.rerun(workspace, [
@@ -404,7 +404,7 @@ layer(OneNode, { excludeTestServices: true })("a flow", (it) => {
         { id: fired?.id ?? "", task_id: task, scheduled_for: new Date() }
       ])
       assert.deepStrictEqual(yield* keysOf(workspace), ["task ", "task m"])
-      yield* eventually(history(workspace), ({ length }) => length === 6)
+      yield* eventually(readExecutions(workspace), ({ length }) => length === 6)
 
       const delayed = yield* insertInFlow(
         workspace,
@@ -415,7 +415,7 @@ layer(OneNode, { excludeTestServices: true })("a flow", (it) => {
       const run_at = new Date(Date.now() + 4_000)
       yield* queue.schedule({ workspace_id: workspace, task_id: delayed, run_at })
       assert.include(yield* keysOf(workspace), "later")
-      const all = yield* eventually(history(workspace), ({ length }) => length === 7)
+      const all = yield* eventually(readExecutions(workspace), ({ length }) => length === 7)
       const last = all.find(({ task_id }) => task_id === delayed)
       assert.strictEqual(last?.status, "succeeded")
       // No signal announces a run that is due later.
@@ -445,13 +445,13 @@ layer(OneNode, { excludeTestServices: true })("a flow", (it) => {
       )
       yield* forget
       assert.deepStrictEqual(yield* keysOf(workspace), ["new 1", "new 2"])
-      assert.isTrue((yield* unfinished(workspace)).every(({ state }) => state === "parked"))
+      assert.isTrue((yield* readRuns(workspace)).every(({ state }) => state === "parked"))
       assert.isEmpty(gauge.began)
       yield* queue.moveToQueue({ workspace_id: workspace, task_id: task }, null)
       yield* forget
       assert.isEmpty(yield* keysOf(workspace))
       yield* resumeWorkspace(workspace)
-      yield* eventually(history(workspace), ({ length }) => length === 3)
+      yield* eventually(readExecutions(workspace), ({ length }) => length === 3)
     })
   )
 
@@ -471,13 +471,13 @@ layer(OneNode, { excludeTestServices: true })("a flow", (it) => {
       const fields = { retry_count: 1, body: "{{ input.n }}" }
       const task = yield* insertInFlow(workspace, "/stopped", flow, fields)
       for (const n of [1, 2]) yield* enqueue(workspace, task, { n })
-      yield* eventually(unfinished(workspace), (runs) => runs.some(({ attempt }) => attempt === 2))
+      yield* eventually(readRuns(workspace), (runs) => runs.some(({ attempt }) => attempt === 2))
       yield* stopWorkspace(workspace)
-      yield* eventually(unfinished(workspace), (runs) =>
+      yield* eventually(readRuns(workspace), (runs) =>
         runs.every(({ state }) => state === "parked")
       )
       yield* resumeWorkspace(workspace)
-      yield* eventually(history(workspace), ({ length }) => length === 2)
+      yield* eventually(readExecutions(workspace), ({ length }) => length === 2)
       assert.deepStrictEqual(began, ["1.1", "1.2", "2.1"])
     })
   )

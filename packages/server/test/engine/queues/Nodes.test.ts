@@ -9,7 +9,7 @@ import { admitAheadMs } from "../../../src/engine/transitions/admit.ts"
 import { startNode } from "../runner/support/processes.ts"
 import { eventually, insertTask, insertWorkspace } from "../runner/support/tasks.ts"
 import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts"
-import { enqueueOverdue, Gauge, insertQueue, setQueue } from "./queues.ts"
+import { enqueueOverdue, CallsInProgress, insertQueue, setQueue } from "./queues.ts"
 
 /** Real processes on a real server. The tests run in order and share these nodes. */
 class Cluster extends Context.Service<
@@ -33,27 +33,29 @@ const ClusterLayer = Layer.unwrap(
 /** Starts a server that continues processing a call after its caller has disconnected. */
 const startWorking = (msOf: (call: number) => number) =>
   Effect.acquireRelease(
-    Effect.callback<{ readonly url: string; readonly gauge: Gauge; readonly close: () => void }>(
-      (resume) => {
-        const gauge = new Gauge()
-        const server = createServer((request, response) => {
-          gauge.begin()
-          request.resume()
-          setTimeout(() => {
-            gauge.end()
-            response.end("ok")
-          }, msOf(gauge.began.length))
-        })
-        server.listen(0, "127.0.0.1", () => {
-          const { port } = server.address() as AddressInfo
-          const close = () => {
-            server.close()
-            server.closeAllConnections()
-          }
-          resume(Effect.succeed({ url: `http://127.0.0.1:${port}/`, gauge, close }))
-        })
-      }
-    ),
+    Effect.callback<{
+      readonly url: string
+      readonly gauge: CallsInProgress
+      readonly close: () => void
+    }>((resume) => {
+      const gauge = new CallsInProgress()
+      const server = createServer((request, response) => {
+        gauge.begin()
+        request.resume()
+        setTimeout(() => {
+          gauge.end()
+          response.end("ok")
+        }, msOf(gauge.began.length))
+      })
+      server.listen(0, "127.0.0.1", () => {
+        const { port } = server.address() as AddressInfo
+        const close = () => {
+          server.close()
+          server.closeAllConnections()
+        }
+        resume(Effect.succeed({ url: `http://127.0.0.1:${port}/`, gauge, close }))
+      })
+    }),
     ({ close }) => Effect.sync(close)
   )
 

@@ -5,14 +5,14 @@ import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { RunQueue } from "../../../src/engine/RunQueue.ts"
 import { nodeLayer } from "../runner/support/engine.ts"
-import { failing, makeFakeCalls, urlOf } from "../runner/support/fakeCalls.ts"
+import { failingWith, makeFakeCalls, urlOf } from "../runner/support/fakeCalls.ts"
 import {
   eventually,
-  history,
+  readExecutions,
   insertTask,
   insertWorkspace,
-  step,
-  unfinished
+  callStep,
+  readRuns
 } from "../runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { enqueueOverdue, insertQueue, setQueue } from "./queues.ts"
@@ -66,7 +66,7 @@ layer(OneNode, { excludeTestServices: true })("the result of a run in a named qu
       yield* refuseUpdates("runs", "OLD.state = 'parked' AND NEW.state = 'running'")
       const { queueId, workspace } = yield* queuedRuns("/refused", 3)
       yield* (yield* RunQueue).admit(workspace, queueId)
-      const rows = yield* eventually(history(workspace), ({ length }) => length === 3)
+      const rows = yield* eventually(readExecutions(workspace), ({ length }) => length === 3)
       assert.deepStrictEqual(
         rows.map(({ error, status, status_code }) => [status, status_code, error]),
         [
@@ -91,7 +91,7 @@ layer(OneNode, { excludeTestServices: true })("the result of a run in a named qu
         ]
         const isStep = kind === "the next step"
         const path = isStep ? "/moved-step" : "/moved-attempt"
-        const steps = [step("one", { url: urlOf(path) }), step("two")]
+        const steps = [callStep("one", { url: urlOf(path) }), callStep("two")]
         const task_id = yield* insertTask(workspace_id, {
           url: urlOf(path),
           retry_count: 1,
@@ -107,7 +107,7 @@ layer(OneNode, { excludeTestServices: true })("the result of a run in a named qu
             ? Effect.succeed({})
             : Effect.andThen(
                 Deferred.await(going),
-                isStep ? Effect.succeed({}) : failing(503)(request)
+                isStep ? Effect.succeed({}) : failingWith(503)(request)
               )
         )
         yield* setQueue([task_id], first)
@@ -132,8 +132,8 @@ layer(OneNode, { excludeTestServices: true })("the result of a run in a named qu
         yield* Deferred.succeed(going, undefined)
         yield* eventually(queuesOf, ([run]) => run?.state === "parked")
         yield* move(open)
-        yield* eventually(history(workspace_id), ({ length }) => length === (isStep ? 2 : 1))
-        assert.isEmpty(yield* unfinished(workspace_id))
+        yield* eventually(readExecutions(workspace_id), ({ length }) => length === (isStep ? 2 : 1))
+        assert.isEmpty(yield* readRuns(workspace_id))
       })
     )
   }
@@ -143,19 +143,19 @@ layer(OneNode, { excludeTestServices: true })("the result of a run in a named qu
       const sql = yield* SqlClient.SqlClient
       const ends = yield* Deferred.make<void>()
       answers.set("/fails", (request) =>
-        Effect.andThen(Deferred.await(ends), failing(500)(request))
+        Effect.andThen(Deferred.await(ends), failingWith(500)(request))
       )
       const options = { pause_after_failures: 1 }
       const { queueId, task, workspace } = yield* queuedRuns("/fails", 3, options)
       yield* (yield* RunQueue).admit(workspace, queueId)
-      yield* eventually(unfinished(workspace), (runs) =>
+      yield* eventually(readRuns(workspace), (runs) =>
         runs.some(({ state }) => state === "running")
       )
       yield* refuseUpdates("tasks", "NEW.status = 'paused'")
       // The other runs can start only in the slot that a finished run releases.
       yield* refuseUpdates("runs", "OLD.state = 'parked' AND NEW.state IN ('ready', 'leased')")
       yield* Deferred.succeed(ends, undefined)
-      const rows = yield* eventually(history(workspace), ({ length }) => length === 3)
+      const rows = yield* eventually(readExecutions(workspace), ({ length }) => length === 3)
       assert.isTrue(
         rows.every(
           ({ error, status }) => status === "failed" && error === "http_status: responded with 500"
@@ -184,12 +184,12 @@ describe("a node that stops", () => {
         node
       )
       const aheadOf = (leased: boolean) =>
-        eventually(unfinished(workspace), (runs) =>
+        eventually(readRuns(workspace), (runs) =>
           runs.some(
             ({ lease_owner, task_id }) => task_id === ahead && (lease_owner !== null) === leased
           )
         )
-      yield* eventually(unfinished(workspace), (runs) =>
+      yield* eventually(readRuns(workspace), (runs) =>
         runs.some(({ state }) => state === "running")
       )
       yield* aheadOf(true)
@@ -200,16 +200,16 @@ describe("a node that stops", () => {
       yield* Deferred.succeed(ends, {})
       yield* Fiber.join(stopping)
       assert.lengthOf(calls.to("/last"), 1)
-      const ended = yield* history(workspace)
+      const ended = yield* readExecutions(workspace)
       assert.deepStrictEqual(
         ended.map(({ status }) => status),
         ["succeeded"]
       )
-      const next = (yield* unfinished(workspace)).find(({ task_id }) => task_id !== ahead)
+      const next = (yield* readRuns(workspace)).find(({ task_id }) => task_id !== ahead)
       assert.deepInclude(next, { state: "parked", lease_owner: null })
 
       yield* Effect.provide(
-        eventually(history(workspace), ({ length }) => length === 2),
+        eventually(readExecutions(workspace), ({ length }) => length === 2),
         nodeLayer(calls.layer)
       )
       assert.lengthOf(calls.to("/last"), 2)

@@ -61,7 +61,7 @@ export const enqueueOverdue = (taskId: string, count: number) =>
   )
 
 /** Counts the calls in progress, and records when each call started. */
-export class Gauge {
+export class CallsInProgress {
   open = 0
   most = 0
   readonly began: Array<number> = []

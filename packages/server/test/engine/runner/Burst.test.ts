@@ -3,7 +3,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts"
 import { callLayer, nodeLayer } from "./support/engine.ts"
-import { eventually, history, insertTasks, insertWorkspace, unfinished } from "./support/tasks.ts"
+import {
+  eventually,
+  readExecutions,
+  insertTasks,
+  insertWorkspace,
+  readRuns
+} from "./support/tasks.ts"
 
 const count = 5_000
 
@@ -39,8 +45,8 @@ describe.skipIf(testDatabaseUrl === undefined)("a burst", () => {
             Effect.sync(() => startedAt.size),
             (started) => started === count
           )
-          yield* eventually(unfinished(workspace), (left) => left.length === 0)
-          return yield* history(workspace)
+          yield* eventually(readRuns(workspace), (left) => left.length === 0)
+          return yield* readExecutions(workspace)
         }).pipe(Effect.provide(nodeLayer(calls)))
 
         assert.strictEqual(ended.length, count)

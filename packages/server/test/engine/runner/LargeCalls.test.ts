@@ -10,16 +10,16 @@ import { Runner } from "../../../src/engine/runner/Runner.ts"
 import { RunQueue } from "../../../src/engine/RunQueue.ts"
 import { start } from "../../../src/engine/transitions/start.ts"
 import { onPostgres, TestDatabaseLayer } from "../../support/TestDatabase.ts"
-import { nodeLayer, QueueLayer } from "./support/engine.ts"
+import { nodeLayer, RunQueueLayer } from "./support/engine.ts"
 import { makeFakeCalls, urlOf } from "./support/fakeCalls.ts"
 import {
   eventually,
-  history,
+  readExecutions,
   insertTask,
   insertTasks,
   insertWorkspace,
-  step,
-  unfinished
+  callStep,
+  readRuns
 } from "./support/tasks.ts"
 
 const kib = 1024
@@ -54,7 +54,7 @@ const hold = (path: string) => {
 const stats = Effect.flatMap(Runner, (runner) => runner.stats)
 
 const settled = (workspaceId: string, count: number) =>
-  eventually(history(workspaceId), (rows) => rows.length === count)
+  eventually(readExecutions(workspaceId), (rows) => rows.length === count)
 
 layer(OneNode, { excludeTestServices: true, timeout: "120 seconds" })("large calls", (it) => {
   const delayed = Effect.fnUntraced(function* (count: number, body: string, path: string) {
@@ -106,17 +106,17 @@ layer(OneNode, { excludeTestServices: true, timeout: "120 seconds" })("large cal
       const held = hold("/stuck")
       const workspace_id = yield* delayed(10, letters(255 * kib), "/stuck")
       yield* eventually(Effect.sync(held.open), (open) => open === 6)
-      yield* eventually(unfinished(workspace_id), (runs) =>
+      yield* eventually(readRuns(workspace_id), (runs) =>
         runs.every((run) => run.state === "running")
       )
       const queue = yield* RunQueue
       const called = new Set(calls.to("/stuck").map(({ execution_id }) => execution_id))
-      const runs = yield* unfinished(workspace_id)
+      const runs = yield* readRuns(workspace_id)
       // Waiting runs are cancelled first. Otherwise, they would start as the others release their
       // capacity.
       for (const { task_id } of runs.toSorted((a) => (called.has(a.id) ? 1 : -1))) {
         yield* queue.stop({ workspace_id, task_id })
-        yield* eventually(unfinished(workspace_id), (left) =>
+        yield* eventually(readRuns(workspace_id), (left) =>
           left.every((run) => run.task_id !== task_id)
         )
       }
@@ -156,9 +156,9 @@ layer(OneNode, { excludeTestServices: true, timeout: "120 seconds" })("large cal
       const task_id = yield* insertTask(workspace_id, {
         kind: "chain",
         steps: [
-          step("one", { url: urlOf("/large") }),
-          step("two", { url: urlOf("/other") }),
-          step("three", {
+          callStep("one", { url: urlOf("/large") }),
+          callStep("two", { url: urlOf("/other") }),
+          callStep("three", {
             url: urlOf("/filled"),
             headers: { "content-type": "text/plain" },
             body: text.repeat(20)
@@ -173,7 +173,7 @@ layer(OneNode, { excludeTestServices: true, timeout: "120 seconds" })("large cal
   )
 })
 
-layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
+layer(RunQueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("what large calls cost", (it) => {
@@ -187,7 +187,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
         const task = yield* insertTask(workspace_id, { body })
         const chain = yield* insertTask(workspace_id, {
           kind: "chain",
-          steps: ["a", "b"].map((name) => step(name, { body }))
+          steps: ["a", "b"].map((name) => callStep(name, { body }))
         })
         yield* queue.enqueue({ workspace_id, task_id: task, kind: "cron" })
         yield* queue.enqueue({ workspace_id, task_id: chain, kind: "chain" })
@@ -215,8 +215,8 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
           yield* recover(sql, "dead", "perhaps going on")
         }
 
-        assert.isEmpty(yield* unfinished(workspace_id))
-        const rows = yield* history(workspace_id)
+        assert.isEmpty(yield* readRuns(workspace_id))
+        const rows = yield* readExecutions(workspace_id)
         assert.deepStrictEqual(
           rows.map(({ error, status, step }) => ({ error, status, step })).toSorted(byStep),
           [
@@ -244,7 +244,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
           const workspace_id = yield* insertWorkspace
           const task_id = yield* insertTask(workspace_id, {
             kind: "chain",
-            steps: Array.from({ length: 50 }, (_, index) => step(`s${index}`, { body }))
+            steps: Array.from({ length: 50 }, (_, index) => callStep(`s${index}`, { body }))
           })
           const before = yield* written
           yield* queue.enqueue({ workspace_id, task_id, kind: "chain" })

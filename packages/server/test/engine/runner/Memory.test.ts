@@ -6,17 +6,17 @@ import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../../support/
 import { startNode, startSink } from "./support/processes.ts"
 import {
   eventually,
-  history,
+  readExecutions,
   insertTask,
   insertWorkspace,
-  step,
-  unfinished
+  callStep,
+  readRuns
 } from "./support/tasks.ts"
 
 const kib = 1024
 
 /**
- * If each run kept all of its chain's steps in memory, 300 runs of a 1 MB chain would need 600 MB.
+ * If each run kept all of its chain's steps in memory, 300 runs of a 1 MB chain would need 300 MB.
  */
 const heapMb = 160
 const runs = 300
@@ -35,7 +35,7 @@ describe.skipIf(testDatabaseUrl === undefined)("a node with little memory", () =
           const task_id = yield* insertTask(workspace_id, {
             kind: "chain",
             steps: Array.from({ length: steps }, (_, index) =>
-              step(`s${index}`, { url: sink.url, body: `"${"x".repeat(20 * kib)}"` })
+              callStep(`s${index}`, { url: sink.url, body: `"${"x".repeat(20 * kib)}"` })
             )
           })
           yield* Effect.forEach(
@@ -53,8 +53,8 @@ describe.skipIf(testDatabaseUrl === undefined)("a node with little memory", () =
           const node = yield* startNode(url, {}, [`--max-old-space-size=${heapMb}`])
           yield* eventually(Effect.sync(sink.open), (open) => open === runs)
           sink.close()
-          yield* eventually(unfinished(workspace_id), (left) => left.length === 0)
-          const rows = yield* history(workspace_id)
+          yield* eventually(readRuns(workspace_id), (left) => left.length === 0)
+          const rows = yield* readExecutions(workspace_id)
           assert.strictEqual(rows.length, runs * steps)
           assert.strictEqual(rows.filter(({ status }) => status === "failed").length, runs)
           assert.isNull(node.exitCode)

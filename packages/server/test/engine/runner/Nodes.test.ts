@@ -9,7 +9,13 @@ import { StatsRollUpRepo } from "../../../src/tasks/executions/StatsRollUpRepo.t
 import { UsageRepo } from "../../../src/plans/UsageRepo.ts"
 import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts"
 import { exitOf, startNode, startSink } from "./support/processes.ts"
-import { enqueueAll, eventually, insertTasks, insertWorkspace, yearly } from "./support/tasks.ts"
+import {
+  enqueueAll,
+  eventually,
+  insertTasks,
+  insertWorkspace,
+  yearlySchedule
+} from "./support/tasks.ts"
 
 /** Real processes on a real server. The tests run in order and share these nodes. */
 class Cluster extends Context.Service<
@@ -123,7 +129,7 @@ describe.skipIf(testDatabaseUrl === undefined)("nodes", () => {
         const sql = yield* SqlClient.SqlClient
         const sink = yield* startSink(() => 0)
         const workspace = yield* insertWorkspace
-        yield* insertTasks(workspace, { count: 8_000, url: sink.url, schedule: yearly })
+        yield* insertTasks(workspace, { count: 8_000, url: sink.url, schedule: yearlySchedule })
         yield* sql`
           UPDATE tasks
           SET next_fire_at = now() + random() * interval '2 seconds'

@@ -2,20 +2,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { makePostgresCluster, noCluster } from "../../support/PostgresCluster.ts"
+import { makePostgresCluster, clusterSkipReason } from "../../support/PostgresCluster.ts"
 import { databaseLayer, onPostgres } from "../../support/TestDatabase.ts"
 import { startNode, startSink } from "./support/processes.ts"
 import {
   enqueueAll,
   eventually,
-  history,
+  readExecutions,
   insertTasks,
   insertWorkspace,
-  unfinished
+  readRuns
 } from "./support/tasks.ts"
 
 /** The embedded store has no server to restart, and CI runs every test file on both stores. */
-const skipped = onPostgres ? noCluster : "TEST_DATABASE_URL is not set"
+const skipped = onPostgres ? clusterSkipReason : "TEST_DATABASE_URL is not set"
 
 const runs = 3_000
 const options = { concurrency: 100 }
@@ -72,8 +72,8 @@ describe.skipIf(skipped !== undefined)(
             }
 
             yield* called(runs)
-            yield* eventually(patiently(unfinished(workspace)), (left) => left.length === 0)
-            const ended = yield* history(workspace)
+            yield* eventually(patiently(readRuns(workspace)), (left) => left.length === 0)
+            const ended = yield* readExecutions(workspace)
             assert.strictEqual(ended.length, runs)
             assert.strictEqual(new Set(ended.map((run) => run.task_id)).size, runs)
             assert.isTrue(ended.every((run) => run.status === "succeeded"))

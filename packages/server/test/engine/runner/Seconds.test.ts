@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts"
 import { startNode, startSink } from "./support/processes.ts"
-import { eventually, history, insertTask, insertWorkspace } from "./support/tasks.ts"
+import { eventually, readExecutions, insertTask, insertWorkspace } from "./support/tasks.ts"
 
 const everyMs = 5_000
 
@@ -30,7 +30,7 @@ describe.skipIf(testDatabaseUrl === undefined)("a schedule with seconds", () => 
             SET next_fire_at = date_trunc('minute', now()) + interval '5 seconds'
               + floor(extract(second FROM now()) / 5) * interval '5 seconds'`
           const ended = (count: number) =>
-            eventually(history(workspace), (rows) => rows.length >= count, 1_500)
+            eventually(readExecutions(workspace), (rows) => rows.length >= count, 1_500)
           yield* ended(2)
           first.removeAllListeners("exit")
           first.kill("SIGKILL")

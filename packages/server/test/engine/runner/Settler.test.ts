@@ -7,12 +7,12 @@ import { makeRunId } from "../../../src/engine/RunId.ts"
 import { type Engine, makeEngine } from "../../../src/engine/runner/Engine.ts"
 import { makeSettler } from "../../../src/engine/runner/Settler.ts"
 import { EndSignals } from "../../../src/events/EndSignals.ts"
-import { until } from "../../billing/support/fixture.ts"
+import { pollUntil } from "../../billing/support/fixture.ts"
 import { enqueueOverdue, insertQueue, setQueue } from "../queues/queues.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
-import { QueueLayer } from "./support/engine.ts"
+import { RunQueueLayer } from "./support/engine.ts"
 import { settlement } from "./support/settlement.ts"
-import { history, insertTask, insertWorkspace } from "./support/tasks.ts"
+import { readExecutions, insertTask, insertWorkspace } from "./support/tasks.ts"
 
 const id = () => makeRunId(0, Date.now())
 
@@ -69,7 +69,7 @@ const assertWaits = Effect.fnUntraced(function* (
   yield* Fiber.join(writing)
 })
 
-const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
+const TestLayer = RunQueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 
 /** Creates a run that this node executes. If the run holds a slot, it is in a separate queue. */
 const running = Effect.fnUntraced(function* (engine: Engine, holdsSlot: boolean) {
@@ -100,7 +100,7 @@ const running = Effect.fnUntraced(function* (engine: Engine, holdsSlot: boolean)
 })
 
 const historyOf = ({ workspace_id: workspaceId }: Settlement) =>
-  Effect.map(history(workspaceId), (rows) => rows.map(({ status }) => status))
+  Effect.map(readExecutions(workspaceId), (rows) => rows.map(({ status }) => status))
 
 layer(TestLayer)("A result that is written", (it) => {
   it.effect("is announced, although the run that gets its slot cannot begin", () =>
@@ -156,9 +156,9 @@ layer(TestLayer)("A result that cannot be stored", (it) => {
       yield* TestClock.adjust("1 minute")
       yield* Fiber.join(waiting)
       const last = yield* Effect.forkChild(settler.settleSome)
-      yield* until(historyOf(refused), (statuses) => statuses.length === 1)
+      yield* pollUntil(historyOf(refused), (statuses) => statuses.length === 1)
       assert.deepStrictEqual(yield* historyOf(refused), ["succeeded"])
-      yield* until(Effect.sync(settler.pending), (pending) => pending === 0)
+      yield* pollUntil(Effect.sync(settler.pending), (pending) => pending === 0)
       yield* Fiber.interrupt(last)
     }).pipe(Effect.ensuring(allow))
   )

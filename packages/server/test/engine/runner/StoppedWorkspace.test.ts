@@ -6,16 +6,16 @@ import { hold } from "../../../src/engine/transitions/hold.ts"
 import { RunQueue } from "../../../src/engine/RunQueue.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { enqueueOverdue, insertQueue, setQueue } from "../queues/queues.ts"
-import { nodeLayer, QueueLayer } from "./support/engine.ts"
-import { failing, makeFakeCalls, urlOf } from "./support/fakeCalls.ts"
+import { nodeLayer, RunQueueLayer } from "./support/engine.ts"
+import { failingWith, makeFakeCalls, urlOf } from "./support/fakeCalls.ts"
 import {
   enqueueMany,
   eventually,
-  history,
+  readExecutions,
   insertTask,
   insertWorkspace,
-  step,
-  unfinished
+  callStep,
+  readRuns
 } from "./support/tasks.ts"
 
 const calls = makeFakeCalls()
@@ -42,11 +42,11 @@ const resume = (id: AuthorizedWorkspaceId) =>
 const aSecond = Effect.sleep(1_000)
 
 const statesOf = (workspace: AuthorizedWorkspaceId) =>
-  Effect.map(unfinished(workspace), (runs) => runs.map(({ state }) => state))
+  Effect.map(readRuns(workspace), (runs) => runs.map(({ state }) => state))
 
 const Nodes = Layer.effectContext(Effect.as(startNodes, Context.empty()))
 
-layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServices: true })(
+layer(RunQueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServices: true })(
   "a stopped workspace on nodes that restart",
   (it) => {
     it.effect(
@@ -76,7 +76,9 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
           const before = yield* made
           assert.isBelow(before, 200)
           yield* Deferred.succeed(answered, undefined)
-          yield* eventually(history(workspace), (rows) => rows.some((row) => row.task_id === slow))
+          yield* eventually(readExecutions(workspace), (rows) =>
+            rows.some((row) => row.task_id === slow)
+          )
           yield* Scope.close(nodes, yield* Effect.exit(Effect.void))
           yield* startNodes
           yield* Effect.sleep(3_000)
@@ -85,7 +87,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
 
           assert.isTrue(yield* resume(workspace))
           assert.isFalse(yield* resume(workspace))
-          const rows = yield* eventually(history(workspace), ({ length }) => length === 201)
+          const rows = yield* eventually(readExecutions(workspace), ({ length }) => length === 201)
           assert.isTrue(rows.every(({ status }) => status === "succeeded"))
           assert.strictEqual(yield* made, 200)
         })
@@ -93,7 +95,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
   }
 )
 
-layer(Nodes.pipe(Layer.provideMerge(QueueLayer), Layer.provideMerge(TestDatabaseLayer)), {
+layer(Nodes.pipe(Layer.provideMerge(RunQueueLayer), Layer.provideMerge(TestDatabaseLayer)), {
   excludeTestServices: true
 })("a stopped workspace", (it) => {
   it.effect("fires no slot, and makes up for missed slots once, if the task does", () =>
@@ -108,7 +110,7 @@ layer(Nodes.pipe(Layer.provideMerge(QueueLayer), Layer.provideMerge(TestDatabase
         UPDATE tasks
         SET firing_options = '{"precision": "second"}'
         WHERE workspace_id = ${workspace}`
-      const reasons = Effect.map(history(workspace), (rows) =>
+      const reasons = Effect.map(readExecutions(workspace), (rows) =>
         rows.map(({ error, status, task_id }) => ({ error, status, task_id }))
       )
       const rows = yield* eventually(
@@ -120,14 +122,14 @@ layer(Nodes.pipe(Layer.provideMerge(QueueLayer), Layer.provideMerge(TestDatabase
         assert.strictEqual(status, "skipped")
         assert.strictEqual(error, "workspace_stopped: the workspace was stopped")
       }
-      const waiting = yield* eventually(unfinished(workspace), ([run]) => run?.state === "parked")
+      const waiting = yield* eventually(readRuns(workspace), ([run]) => run?.state === "parked")
       assert.deepStrictEqual(
         waiting.map(({ task_id }) => task_id),
         [once]
       )
       yield* sql`UPDATE tasks SET next_fire_at = NULL WHERE workspace_id = ${workspace}`
       yield* resume(workspace)
-      const ran = yield* eventually(history(workspace), (all) =>
+      const ran = yield* eventually(readExecutions(workspace), (all) =>
         all.some(({ status }) => status === "succeeded")
       )
       assert.deepStrictEqual(
@@ -144,13 +146,13 @@ layer(Nodes.pipe(Layer.provideMerge(QueueLayer), Layer.provideMerge(TestDatabase
       const path = `/${workspace}`
       const queueId = yield* insertQueue(workspace, { max_concurrency: 1 })
       const gate = yield* Deferred.make<void>()
-      const held = (path: string, result: Parameters<typeof failing>[0] | 200) =>
+      const held = (path: string, result: Parameters<typeof failingWith>[0] | 200) =>
         calls.answers.set(path, (request) =>
           Effect.andThen(
             Deferred.await(gate),
             result === 200 || calls.to(path).length > 1
               ? Effect.succeed({})
-              : failing(result)(request)
+              : failingWith(result)(request)
           )
         )
       held(`${path}/queued`, 200)
@@ -163,7 +165,7 @@ layer(Nodes.pipe(Layer.provideMerge(QueueLayer), Layer.provideMerge(TestDatabase
       yield* enqueueMany({ workspace_id: workspace, task_id: again }, 1)
       const chain = yield* insertTask(workspace, {
         kind: "chain",
-        steps: ["one", "two"].map((name) => step(name, { url: urlOf(`${path}/${name}`) }))
+        steps: ["one", "two"].map((name) => callStep(name, { url: urlOf(`${path}/${name}`) }))
       })
       yield* (yield* RunQueue).enqueue({ workspace_id: workspace, task_id: chain, kind: "chain" })
       const began = (name: string) => calls.to(`${path}/${name}`).length
@@ -174,14 +176,14 @@ layer(Nodes.pipe(Layer.provideMerge(QueueLayer), Layer.provideMerge(TestDatabase
       yield* stop(workspace)
       yield* Deferred.succeed(gate, undefined)
       // The queue's first run and the chain's first step have finished.
-      yield* eventually(history(workspace), ({ length }) => length === 2)
+      yield* eventually(readExecutions(workspace), ({ length }) => length === 2)
       yield* aSecond
       yield* eventually(statesOf(workspace), (states) =>
         states.every((state) => state === "parked")
       )
       assert.deepStrictEqual(["queued", "again", "one", "two"].map(began), [1, 1, 1, 0])
       yield* resume(workspace)
-      const rows = yield* eventually(history(workspace), ({ length }) => length === 6)
+      const rows = yield* eventually(readExecutions(workspace), ({ length }) => length === 6)
       assert.isTrue(rows.every(({ status }) => status === "succeeded"))
       assert.deepStrictEqual(["queued", "again", "one", "two"].map(began), [3, 2, 1, 1])
     })
@@ -196,7 +198,7 @@ layer(Nodes.pipe(Layer.provideMerge(QueueLayer), Layer.provideMerge(TestDatabase
       const other = yield* insertWorkspace
       const fine = yield* insertTask(other, { url: urlOf("/other") })
       yield* (yield* RunQueue).enqueue({ workspace_id: other, task_id: fine, kind: "cron" })
-      yield* eventually(history(other), ({ length }) => length === 1, 150)
+      yield* eventually(readExecutions(other), ({ length }) => length === 1, 150)
       yield* eventually(
         statesOf(stopped),
         (states) => states.length === 10_000 && states.every((state) => state === "parked")
@@ -224,7 +226,7 @@ layer(Nodes.pipe(Layer.provideMerge(QueueLayer), Layer.provideMerge(TestDatabase
       yield* Effect.sleep(2_500)
       assert.deepStrictEqual(yield* statesOf(workspace), ["parked"])
       assert.strictEqual(yield* queue.cancel(workspace, id), "cancelled")
-      const [row] = yield* history(workspace)
+      const [row] = yield* readExecutions(workspace)
       assert.strictEqual(row?.status, "cancelled")
     })
   )

@@ -3,7 +3,7 @@ import { Effect, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { type KeyRing, seal, Secrets, unseal } from "../../../src/core/Secrets.ts"
-import { ask, type Member, outcome, signUp } from "../../support/http.ts"
+import { ask, type Member, statusAndError, signUp } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { collide } from "../../support/collide.ts"
 import { startNode, TestApp, testNodesLayer, testConfig } from "../../support/TestApp.ts"
@@ -140,7 +140,7 @@ layer(testNodesLayer())("the signing secrets of a workspace", (it) => {
       const token = member.access_token
       for (const query of ["", "?url=", "?url=api.example.com", "?url=ftp://example.com"]) {
         assert.strictEqual(
-          outcome(yield* ask("GET", path(member) + query, { token })),
+          statusAndError(yield* ask("GET", path(member) + query, { token })),
           "422 validation_failed"
         )
       }
@@ -155,7 +155,7 @@ layer(testNodesLayer())("the signing secrets of a workspace", (it) => {
         sql`SELECT id FROM signing_secrets WHERE workspace_id = ${member.workspace_id} FOR UPDATE`,
         [rotate(member), rotate(member, "otherUrl")]
       )
-      assert.deepStrictEqual(new Set(answers.map(outcome)), new Set(["201"]))
+      assert.deepStrictEqual(new Set(answers.map(statusAndError)), new Set(["201"]))
       const { data } = (yield* list(member)).body
       const ends = data.map(({ expires_at }: { readonly expires_at: unknown }) => expires_at)
       assert.strictEqual(data.length, 2)

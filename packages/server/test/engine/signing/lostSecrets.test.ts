@@ -1,9 +1,17 @@
 // @tags slow
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
-import { jobsOf, target } from "../completions/jobs.ts"
+import { jobsOf, startTarget } from "../completions/jobs.ts"
 import { notificationsOf } from "../../notifications/support/channels.ts"
-import { ask, type Member, outcome, password, randomIp, signUp, times } from "../../support/http.ts"
+import {
+  ask,
+  type Member,
+  statusAndError,
+  password,
+  randomIp,
+  signUp,
+  times
+} from "../../support/http.ts"
 import { runningConfig, startNode, TestApp } from "../../support/TestApp.ts"
 import { checkValueOf, testSecret } from "../../support/testSecret.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
@@ -63,7 +71,7 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that cannot be decrypt
         const lost = yield* signUpBefore
         const jobs = jobsOf(lost)
         const others = jobsOf(yield* signUp())
-        const { url, urls } = yield* target(() => ({ status: 200 }))
+        const { url, urls } = yield* startTarget(() => ({ status: 200 }))
 
         const ids = yield* Effect.forEach(times(5, String), () =>
           Effect.all([jobs.begin({ url }), others.begin({ url })])
@@ -84,7 +92,7 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that cannot be decrypt
         assert.strictEqual(data[0].error.message, reason)
         assert.lengthOf(urls, 5)
 
-        assert.strictEqual(outcome(yield* rotate(lost)), "201")
+        assert.strictEqual(statusAndError(yield* rotate(lost)), "201")
         const again = Effect.flatMap(jobs.begin({ url }), jobs.ended)
         const { status } = yield* Effect.repeat(again, {
           until: (execution) => execution.status === "succeeded",
@@ -114,7 +122,7 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that cannot be decrypt
   it.effect("delay messages to webhooks", () =>
     Effect.gen(function* () {
       const lost = yield* signUpBefore
-      const { url, urls } = yield* target(() => ({ status: 200 }))
+      const { url, urls } = yield* startTarget(() => ({ status: 200 }))
       const channels = notificationsOf(lost)
       const { body: channel } = yield* channels.create({ config: { url } })
       yield* channels.test(channel.id)
@@ -141,7 +149,7 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that cannot be decrypt
         error: "the secrets of the channel can no longer be decrypted: enter them again"
       })
 
-      const { url, urls } = yield* target(() => ({ status: 200 }))
+      const { url, urls } = yield* startTarget(() => ({ status: 200 }))
       for (const config of [{ url }, channel.config]) {
         for (const refused of [
           yield* channels.update(channel.id, { config }),
@@ -151,7 +159,7 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that cannot be decrypt
             config: { ...channel.config, ...config }
           })
         ]) {
-          assert.strictEqual(outcome(refused), "422 validation_failed", refused.text)
+          assert.strictEqual(statusAndError(refused), "422 validation_failed", refused.text)
           assert.deepStrictEqual(refused.body.detail.issues[0].path, ["config", "authorization"])
         }
       }
@@ -165,7 +173,7 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that cannot be decrypt
         paused: false,
         config: { ...alerts, url }
       })
-      assert.strictEqual(outcome(again), "200", again.text)
+      assert.strictEqual(statusAndError(again), "200", again.text)
       yield* channels.test(channel.id)
       yield* jobsOf(lost).until(
         `/notifications/deliveries?channel_id=${channel.id}&status=delivered`,

@@ -8,7 +8,7 @@ import {
   type Transition
 } from "../../../src/engine/RunState.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
-import { QueueLayer } from "../runner/support/engine.ts"
+import { RunQueueLayer } from "../runner/support/engine.ts"
 import {
   insertRun,
   type RunRow,
@@ -55,7 +55,7 @@ const outcomesOf = Effect.fnUntraced(function* (name: Transition, state: RunStat
   return [...outcomes]
 })
 
-layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServices: true })(
+layer(RunQueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServices: true })(
   "the table of transitions",
   (it) => {
     it.effect.each(namesOf(transitions))(

@@ -8,7 +8,7 @@ import { makeRunId } from "../../../src/engine/RunId.ts"
 import { RunQueue } from "../../../src/engine/RunQueue.ts"
 import { startOfTime } from "../../../src/engine/laneTurns.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
-import { QueueLayer } from "../runner/support/engine.ts"
+import { RunQueueLayer } from "../runner/support/engine.ts"
 import {
   enqueueAll,
   insertTask,
@@ -16,11 +16,11 @@ import {
   insertWorkspace,
   insertWorkspaceIn,
   deriveLane,
-  step,
-  unfinished
+  callStep,
+  readRuns
 } from "../runner/support/tasks.ts"
 
-const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
+const TestLayer = RunQueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 
 const claimAs = (node: number, options: Partial<ClaimOptions>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -71,7 +71,7 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
       const cron = yield* insertTask(workspace_id, { url: "http://127.0.0.1:9/cron" })
       const delayed = yield* insertTask(workspace_id, { kind: "delayed", status: "pending" })
       const later = yield* insertTask(workspace_id, { kind: "delayed", status: "pending" })
-      const chain = yield* insertTask(workspace_id, { kind: "chain", steps: [step("a")] })
+      const chain = yield* insertTask(workspace_id, { kind: "chain", steps: [callStep("a")] })
       const now = Date.now()
 
       const manual = yield* queue.enqueue({ workspace_id, task_id: cron, kind: "cron" })
@@ -100,7 +100,7 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
         claimed.leased.map(({ id }) => id),
         [soon.id, ofChain.id, scheduled]
       )
-      const rows = yield* unfinished(workspace_id)
+      const rows = yield* readRuns(workspace_id)
       assert.sameMembers(
         rows.filter(({ state }) => state === "running").map(({ id }) => id),
         [manual.id, due.id]
@@ -122,7 +122,7 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
       yield* (yield* RunQueue).enqueue({ workspace_id, task_id, kind: "cron" })
       const claimed = yield* claimAs(node, {})
       assert.deepStrictEqual(claimed, { started: [], leased: [], parked: 0, reached: null })
-      const [run] = yield* unfinished(workspace_id)
+      const [run] = yield* readRuns(workspace_id)
       assert.deepInclude(run, { state: "ready", lease_owner: null })
     })
   )

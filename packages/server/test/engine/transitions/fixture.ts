@@ -28,7 +28,7 @@ import { start } from "../../../src/engine/transitions/start.ts"
 import { clearBatch, stopTask, stopWorkspace } from "../../../src/engine/transitions/stop.ts"
 import { withdrawDelayed, withdrawSlots } from "../../../src/engine/transitions/withdraw.ts"
 import { insertQueue, setQueue } from "../queues/queues.ts"
-import { insertTask, insertWorkspace, step } from "../runner/support/tasks.ts"
+import { insertTask, insertWorkspace, callStep } from "../runner/support/tasks.ts"
 import { inState } from "./inState.ts"
 
 /** A task, a node that can hold its runs, and optionally a queue. */
@@ -205,7 +205,7 @@ const finishStep =
       ])
     })
 
-const chain = { kind: "chain", steps: [step("one"), step("two")] } as const
+const chain = { kind: "chain", steps: [callStep("one"), callStep("two")] } as const
 
 const stopAll =
   (of: "task" | "workspace"): TransitionCase["apply"] =>

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { handOver } from "../../../src/engine/transitions/handOver.ts"
 import type { FreedSlot } from "../../../src/engine/SettleResult.ts"
-import { insertTask, insertWorkspace, step } from "../runner/support/tasks.ts"
+import { insertTask, insertWorkspace, callStep } from "../runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { enqueueOverdue, insertQueue, setQueue } from "../queues/queues.ts"
 
@@ -97,7 +97,7 @@ layer(TestDatabaseLayer)("the slots of finished runs", (it) => {
   it.effect("go to steps of chains, which the start guard checks", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const steps = [step("one", { url: "https://example.com/next" })]
+      const steps = [callStep("one", { url: "https://example.com/next" })]
       const queue = yield* waitingRuns(
         { limits: { max_concurrency: 2 }, admitted: 2 },
         { kind: "chain", steps }

@@ -27,8 +27,8 @@ import { withdrawDelayed } from "../../../src/engine/transitions/withdraw.ts"
 import { retryAfterDeadlock } from "../../../src/store/index.ts"
 import { onPostgres, TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { insertQueue } from "../queues/queues.ts"
-import { QueueLayer } from "../runner/support/engine.ts"
-import { insertTask, insertWorkspace, step } from "../runner/support/tasks.ts"
+import { RunQueueLayer } from "../runner/support/engine.ts"
+import { insertTask, insertWorkspace, callStep } from "../runner/support/tasks.ts"
 import {
   type ModelEnd,
   type ModelExecution,
@@ -255,7 +255,7 @@ const addTask = Effect.fnUntraced(function* (
   fields: Omit<ModelTask, "id" | "version" | "isDeleted">
 ) {
   const { kind, overlap, queue } = fields
-  const steps = [step("one"), step("two", { run_if: "always" })]
+  const steps = [callStep("one"), callStep("two", { run_if: "always" })]
   const id = yield* insertTask(workspace, {
     kind,
     overlap,
@@ -618,7 +618,7 @@ const clearStops = Effect.fnUntraced(function* (world: World) {
   yield* compare({ ...world, isAlone: false }, () => {})
 })
 
-layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServices: true })(
+layer(RunQueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServices: true })(
   "the life of runs",
   (it) => {
     it.effect.each([1, 2, 3, 4])("is as the model says after each step, part %i", (part) =>

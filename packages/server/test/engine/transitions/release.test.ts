@@ -7,15 +7,15 @@ import { registerNode } from "../../../src/engine/Nodes.ts"
 import { Partitions } from "../../../src/engine/Partitions.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
 import { start } from "../../../src/engine/transitions/start.ts"
-import { QueueLayer } from "../runner/support/engine.ts"
+import { RunQueueLayer } from "../runner/support/engine.ts"
 import { settlement } from "../runner/support/settlement.ts"
-import { insertTask, insertWorkspace, unfinished } from "../runner/support/tasks.ts"
+import { insertTask, insertWorkspace, readRuns } from "../runner/support/tasks.ts"
 import { waitUntilBlocked } from "../../support/collide.ts"
 import { onPostgres, TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { insertQueue, setQueue } from "../queues/queues.ts"
 import { inState } from "./inState.ts"
 
-const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
+const TestLayer = RunQueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 
 layer(TestLayer, { excludeTestServices: true })("a run that waits for earlier ones", (it) => {
   // The embedded store has only one session, in which no statement sees an outdated snapshot.
@@ -81,7 +81,7 @@ layer(TestLayer, { excludeTestServices: true })("a run that waits for earlier on
         admitted.leased.map(({ id }) => id),
         [next]
       )
-      assert.deepInclude((yield* unfinished(workspace_id))[0], {
+      assert.deepInclude((yield* readRuns(workspace_id))[0], {
         id: next,
         lease_owner: here,
         state: "leased"

@@ -9,16 +9,16 @@ import { Partitions } from "../../../src/engine/Partitions.ts"
 import { RunQueue } from "../../../src/engine/RunQueue.ts"
 import { start } from "../../../src/engine/transitions/start.ts"
 import { clearBatch, listStops } from "../../../src/engine/transitions/stop.ts"
-import { nodeLayer, QueueLayer } from "../runner/support/engine.ts"
+import { nodeLayer, RunQueueLayer } from "../runner/support/engine.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { makeFakeCalls, urlOf } from "../runner/support/fakeCalls.ts"
 import {
   enqueueMany,
   eventually,
-  history,
+  readExecutions,
   insertTask,
   insertWorkspace,
-  unfinished
+  readRuns
 } from "../runner/support/tasks.ts"
 
 const calls = makeFakeCalls()
@@ -40,13 +40,13 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
           fires_in: 0
         })
         yield* queue.wake(new Date())
-        yield* eventually(unfinished(workspace_id), ([run]) => run?.state === "running")
+        yield* eventually(readRuns(workspace_id), ([run]) => run?.state === "running")
         yield* sql`
           UPDATE tasks
           SET next_fire_at = now()
           WHERE id = ${task_id}`
         yield* queue.wake(new Date())
-        yield* eventually(unfinished(workspace_id), (runs) =>
+        yield* eventually(readRuns(workspace_id), (runs) =>
           runs.some((run) => run.state === "blocked")
         )
 
@@ -55,14 +55,14 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
           SET status = 'paused', next_fire_at = NULL
           WHERE id = ${task_id}`
         yield* queue.stop({ workspace_id, task_id })
-        const [first] = yield* history(workspace_id)
+        const [first] = yield* readExecutions(workspace_id)
         assert.strictEqual(first?.status, "cancelled")
-        const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 2)
+        const rows = yield* eventually(readExecutions(workspace_id), (rows) => rows.length === 2)
         assert.deepStrictEqual(
           rows.map((row) => row.status),
           ["cancelled", "cancelled"]
         )
-        assert.isEmpty(yield* unfinished(workspace_id))
+        assert.isEmpty(yield* readRuns(workspace_id))
       })
     )
 
@@ -82,14 +82,17 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
           WHERE task_id = ${task_id}`
         const { id } = yield* queue.enqueue({ ...task, kind: "cron" })
         yield* queue.wake(new Date())
-        const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 3_001)
+        const rows = yield* eventually(
+          readExecutions(workspace_id),
+          (rows) => rows.length === 3_001
+        )
         assert.deepStrictEqual(
           rows.filter((row) => row.status !== "cancelled").map((row) => [row.id, row.status]),
           [[id, "succeeded"]]
         )
         assert.isTrue(rows.every((row) => row.id === id || row.started_at === null))
         assert.strictEqual(calls.to("/long").length, 1)
-        assert.isEmpty(yield* unfinished(workspace_id))
+        assert.isEmpty(yield* readRuns(workspace_id))
         yield* eventually(stopsOf(workspace_id), (stops) => stops.length === 0)
       })
     )
@@ -107,7 +110,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         yield* enqueueMany({ workspace_id, task_id }, 3)
         yield* queue.wake(new Date())
         yield* eventually(
-          unfinished(workspace_id),
+          readRuns(workspace_id),
           (runs) => runs.length === 3 && runs.every((run) => run.state === "running")
         )
         yield* enqueueMany({ workspace_id, task_id }, 1_000, 3_600_000)
@@ -115,7 +118,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
           DELETE FROM workspaces
           WHERE id = ${workspace_id}`
         yield* queue.removeWorkspace(workspace_id)
-        yield* eventually(unfinished(workspace_id), (runs) => runs.length === 0)
+        yield* eventually(readRuns(workspace_id), (runs) => runs.length === 0)
         assert.strictEqual(cutOff, 3)
         yield* eventually(stopsOf(workspace_id), (stops) => stops.length === 0)
       })
@@ -127,12 +130,12 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         const workspace_id = yield* insertWorkspace
         const task_id = yield* insertTask(workspace_id, { fires_in: 1_500, url: urlOf("/ahead") })
         yield* queue.wake(new Date())
-        yield* eventually(unfinished(workspace_id), (runs) => runs.length === 1)
+        yield* eventually(readRuns(workspace_id), (runs) => runs.length === 1)
         yield* queue.withdrawSlots({ workspace_id, task_id })
-        assert.isEmpty(yield* unfinished(workspace_id))
+        assert.isEmpty(yield* readRuns(workspace_id))
         yield* Effect.sleep(1_800)
         assert.isEmpty(calls.to("/ahead"))
-        assert.isEmpty(yield* history(workspace_id))
+        assert.isEmpty(yield* readExecutions(workspace_id))
       })
     )
 
@@ -150,14 +153,14 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         assert.isNull(yield* queue.cancel(other, run.id))
         assert.strictEqual(yield* queue.cancel(workspace_id, run.id), "cancelled")
         assert.isNull(yield* queue.cancel(workspace_id, run.id))
-        const [row] = yield* history(workspace_id)
+        const [row] = yield* readExecutions(workspace_id)
         assert.strictEqual(row?.status, "cancelled")
       })
     )
   })
 })
 
-layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
+layer(RunQueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
   excludeTestServices: true
 })("a stop", (it) => {
   it.effect("is one row and one batch of the queue, and every start checks for it", () =>
@@ -171,7 +174,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       const other = yield* insertTask(workspace_id)
       yield* enqueueMany({ workspace_id, task_id }, 900)
       yield* queue.stop({ workspace_id, task_id })
-      assert.strictEqual((yield* unfinished(workspace_id)).length, 400)
+      assert.strictEqual((yield* readRuns(workspace_id)).length, 400)
       const after = yield* queue.enqueue({ workspace_id, task_id, kind: "cron" })
       const beside = yield* queue.enqueue({ workspace_id, task_id: other, kind: "cron" })
 
@@ -222,14 +225,14 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
 
       yield* queue.stop(task)
       // The service continues to clear the queue after the request, and records all remaining runs.
-      assert.strictEqual((yield* unfinished(workspace_id)).length, 200)
+      assert.strictEqual((yield* readRuns(workspace_id)).length, 200)
       assert.isEmpty(yield* slotsToCome)
       const stop = (yield* listStops(sql)).find(({ id }) => id === task.task_id)
       assert(stop !== undefined)
       const cleared = yield* sql.withTransaction(clearBatch(sql, stop))
       assert.strictEqual(cleared.settled.finished.length, 200)
-      assert.isEmpty(yield* unfinished(workspace_id))
-      const rows = yield* history(workspace_id)
+      assert.isEmpty(yield* readRuns(workspace_id))
+      const rows = yield* readExecutions(workspace_id)
       assert.strictEqual(rows.length, 700)
       assert.isTrue(rows.every(({ status }) => status === "cancelled"))
     })
@@ -253,14 +256,14 @@ describe("stopping a node", () => {
       answers.set("/ending", () => Effect.as(Effect.sleep(1_500), {}))
       const ending = yield* insertTask(workspace_id, { fires_in: 0, url: urlOf("/ending") })
       yield* eventually(
-        unfinished(workspace_id),
+        readRuns(workspace_id),
         (runs) => runs.length === 2 && runs.some((run) => run.state === "running")
       ).pipe(Effect.provide(nodeLayer(calls.layer, { lookAheadMs: 60_000 })))
-      const [row, ...more] = yield* history(workspace_id)
+      const [row, ...more] = yield* readExecutions(workspace_id)
       assert.isEmpty(more)
       assert.strictEqual(row?.task_id, ending)
       assert.strictEqual(row?.status, "succeeded")
-      const [held, ...others] = yield* unfinished(workspace_id)
+      const [held, ...others] = yield* readRuns(workspace_id)
       assert.isEmpty(others)
       assert.deepInclude(held, { task_id: ahead, state: "ready", lease_owner: null })
     }).pipe(Effect.provide(TestDatabaseLayer))

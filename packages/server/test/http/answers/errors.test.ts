@@ -3,11 +3,11 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
-import { ask, assertShape, type Member, outcome, signUp } from "../../support/http.ts"
-import { methodsAt, nobodysId, routes, urlOf } from "../../support/routes.ts"
+import { ask, assertErrorShape, type Member, statusAndError, signUp } from "../../support/http.ts"
+import { methodsAt, unknownId, routes, urlWithIds } from "../../support/routes.ts"
 import { TestApp, testAppLayer } from "../../support/TestApp.ts"
 
-const urls = [...new Set(routes.map(({ path }) => urlOf(path)))]
+const urls = [...new Set(routes.map(({ path }) => urlWithIds(path)))]
 
 /** A member whose records no test changes. */
 class Somebody extends Context.Service<Somebody, Member>()("@scheduling/server/test/Somebody") {
@@ -39,8 +39,8 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Errors", (it) =>
     ])("answers 404 at %s", (path) =>
       Effect.gen(function* () {
         const answer = yield* ask("GET", path)
-        assertShape(answer)
-        assert.strictEqual(outcome(answer), "404 not_found")
+        assertErrorShape(answer)
+        assert.strictEqual(statusAndError(answer), "404 not_found")
         assert.strictEqual(answer.body.detail.resource, "route")
       })
     )
@@ -51,8 +51,8 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Errors", (it) =>
         for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "PROPFIND"]) {
           if (allow.includes(method)) continue
           const answer = yield* ask(method, url)
-          assertShape(answer)
-          assert.strictEqual(outcome(answer), "405 method_not_allowed", method)
+          assertErrorShape(answer)
+          assert.strictEqual(statusAndError(answer), "405 method_not_allowed", method)
           assert.strictEqual(answer.headers.get("allow"), allow.join(", "))
           assert.deepStrictEqual(answer.body.detail.allow, allow)
         }
@@ -64,7 +64,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Errors", (it) =>
       (path) =>
         Effect.gen(function* () {
           const answer = yield* ask("POST", path, { body: {} })
-          assert.strictEqual(outcome(answer), "405 method_not_allowed")
+          assert.strictEqual(statusAndError(answer), "405 method_not_allowed")
           assert.strictEqual(answer.headers.get("allow"), "GET, HEAD")
         })
     )
@@ -105,8 +105,8 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Errors", (it) =>
       Effect.gen(function* () {
         const { access_token } = yield* Somebody
         const answer = yield* ask("GET", `/v1/workspaces?${query}`, { token: access_token })
-        assertShape(answer)
-        assert.strictEqual(outcome(answer), "422 validation_failed")
+        assertErrorShape(answer)
+        assert.strictEqual(statusAndError(answer), "422 validation_failed")
         assert.sameDeepMembers(
           answer.body.detail.issues.map(({ path }: { path: unknown }) => path),
           paths.map((path) => [...path])
@@ -149,17 +149,17 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Errors", (it) =>
             "no-uuid",
             "%20",
             "1",
-            `${nobodysId}0`,
+            `${unknownId}0`,
             "'%20OR%201=1",
             "a".repeat(3_000)
           ]) {
-            const url = urlOf(route.path, { workspace_id, [route.name]: id })
+            const url = urlWithIds(route.path, { workspace_id, [route.name]: id })
             const answer = yield* ask(route.method, url, {
               token: access_token,
               ...(route.method === "GET" ? {} : { body: {} })
             })
-            assertShape(answer)
-            assert.strictEqual(outcome(answer), "404 not_found")
+            assertErrorShape(answer)
+            assert.strictEqual(statusAndError(answer), "404 not_found")
             assert.strictEqual(answer.body.detail.resource, resources[route.name])
           }
         })
@@ -185,8 +185,8 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Errors", (it) =>
             body: { name }
           })
           yield* sql`DROP FUNCTION ${sql(name)} CASCADE`
-          assertShape(answer)
-          assert.strictEqual(outcome(answer), "500 internal_error")
+          assertErrorShape(answer)
+          assert.strictEqual(statusAndError(answer), "500 internal_error")
           assert.deepStrictEqual(Object.keys(answer.body.detail), ["error", "message"])
           assert.notMatch(answer.text, /internal detail|INSERT|workspaces|Error:|\.ts/)
           const { logs } = yield* TestApp

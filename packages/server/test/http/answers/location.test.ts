@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { endpoints } from "../../adversarial/support/contract.ts"
-import { settle } from "../../adversarial/support/settle.ts"
+import { createOwner } from "../../adversarial/support/createOwner.ts"
 import { ask, randomEmail, randomIp } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 
@@ -17,7 +17,7 @@ const creates = endpoints.filter(
 layer(testAppLayer())("A 201", (it) => {
   it.effect.each(creates)("has the path of the new record: $name", ({ example, name, path }) =>
     Effect.gen(function* () {
-      const { member, pathOf } = yield* settle
+      const { member, pathOf } = yield* createOwner
       const token = member.access_token
       const worker = yield* pathOf({ path: "/v1/workspaces/:workspace_id/workers/:worker_id" })
       const body = {
@@ -37,7 +37,7 @@ layer(testAppLayer())("A 201", (it) => {
 
   it.effect("of a rotation is the path of the new key, the worker or the secrets", () =>
     Effect.gen(function* () {
-      const { member, pathOf } = yield* settle
+      const { member, pathOf } = yield* createOwner
       const token = member.access_token
       for (const [path, at] of [
         ["/v1/workspaces/:workspace_id/api-keys/:key_id/rotate", "api-keys/"],
@@ -58,7 +58,7 @@ layer(testAppLayer())("A 201", (it) => {
 
   it.effect("of a record that its path names is that path", () =>
     Effect.gen(function* () {
-      const { member } = yield* settle
+      const { member } = yield* createOwner
       const token = member.access_token
       const times = { starts_at: "2027-01-01T00:00:00Z", ends_at: "2027-01-02T00:00:00Z" }
       const channel = yield* ask("POST", `${member.workspace}/notifications/channels`, {

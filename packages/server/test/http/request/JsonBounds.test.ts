@@ -9,9 +9,9 @@ import {
 import {
   type Endpoint,
   endpoints,
-  itemOf,
+  batchItemOf,
   propertiesOf,
-  resolved
+  resolveSchema
 } from "../../adversarial/support/contract.ts"
 
 interface Size {
@@ -42,7 +42,7 @@ const sizeOf = (json: unknown): Size => {
 const largestOf = (schema: JsonSchema.JsonSchema): Size => {
   const nothing = { values: 0, items: 0, depth: 0 }
   const { additionalProperties, anyOf, items, maxItems, maxProperties, properties, type } =
-    resolved(schema)
+    resolveSchema(schema)
   if (Array.isArray(anyOf)) {
     const sizes = anyOf.map(largestOf)
     return {
@@ -82,7 +82,7 @@ describe("What JSON is too large for a body", () => {
     "is more than the contract asks for at $method $path",
     (endpoint) => {
       const { schema = {} } = endpoint
-      const item = itemOf(endpoint)
+      const item = batchItemOf(endpoint)
       const largest = largestOf(schema)
       // The size of a batch with one large item, or with the maximum number of items.
       const { values } =

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, assertShape, outcome, signUp } from "../../support/http.ts"
+import { ask, assertErrorShape, statusAndError, signUp } from "../../support/http.ts"
 import { TestApp, testAppLayer } from "../../support/TestApp.ts"
 
 const login = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
@@ -11,10 +11,10 @@ layer(testAppLayer())("Bodies", (it) => {
     Effect.gen(function* () {
       const size = 1024 * 1024
       const atLimit = yield* login(`"${"a".repeat(size - 2)}"`)
-      assert.strictEqual(outcome(atLimit), "422 validation_failed")
+      assert.strictEqual(statusAndError(atLimit), "422 validation_failed")
       const beyond = yield* login(`"${"a".repeat(size - 1)}"`)
-      assertShape(beyond)
-      assert.strictEqual(outcome(beyond), "413 payload_too_large")
+      assertErrorShape(beyond)
+      assert.strictEqual(statusAndError(beyond), "413 payload_too_large")
     })
   )
 
@@ -27,8 +27,8 @@ layer(testAppLayer())("Bodies", (it) => {
   ])("answers 415 for %s", (type) =>
     Effect.gen(function* () {
       const answer = yield* login("{}", { "content-type": type })
-      assertShape(answer)
-      assert.strictEqual(outcome(answer), "415 unsupported_media_type")
+      assertErrorShape(answer)
+      assert.strictEqual(statusAndError(answer), "415 unsupported_media_type")
     })
   )
 
@@ -37,7 +37,7 @@ layer(testAppLayer())("Bodies", (it) => {
     (type) =>
       Effect.gen(function* () {
         const answer = yield* login("{}", { "content-type": type })
-        assert.strictEqual(outcome(answer), "422 validation_failed")
+        assert.strictEqual(statusAndError(answer), "422 validation_failed")
       })
   )
 
@@ -51,8 +51,8 @@ layer(testAppLayer())("Bodies", (it) => {
   ])("answers 400 for a body that is %s", ([, body]) =>
     Effect.gen(function* () {
       const answer = yield* login(body)
-      assertShape(answer)
-      assert.strictEqual(outcome(answer), "400 malformed_json")
+      assertErrorShape(answer)
+      assert.strictEqual(statusAndError(answer), "400 malformed_json")
     })
   )
 
@@ -68,7 +68,7 @@ layer(testAppLayer())("Bodies", (it) => {
         (_, index) => `${JSON.stringify(`${index},[{\\`)} \n\t:${JSON.stringify('\\",[{":\\')}`
       )
       const answer = yield* login(`{"a":[],${fields.slice(1).join(",")}}`)
-      assert.strictEqual(outcome(answer), "422 validation_failed")
+      assert.strictEqual(statusAndError(answer), "422 validation_failed")
       const { issues } = answer.body.detail
       if (typeof expected === "number") assert.lengthOf(issues, expected)
       else assert.deepStrictEqual(issues, [{ path: [], code: "too_many", message: expected }])
@@ -78,7 +78,7 @@ layer(testAppLayer())("Bodies", (it) => {
   it.effect("takes no body for an empty object, and names the fields that are missing", () =>
     Effect.gen(function* () {
       const answer = yield* login("")
-      assert.strictEqual(outcome(answer), "422 validation_failed")
+      assert.strictEqual(statusAndError(answer), "422 validation_failed")
       assert.deepStrictEqual(
         answer.body.detail.issues.map(({ path }: { path: unknown }) => path),
         [["email"], ["password"]]
@@ -111,8 +111,8 @@ layer(testAppLayer())("Bodies", (it) => {
   ])("answers 422 for a body that is JSON, but %s", ([, body]) =>
     Effect.gen(function* () {
       const answer = yield* login(body)
-      assertShape(answer)
-      assert.strictEqual(outcome(answer), "422 validation_failed")
+      assertErrorShape(answer)
+      assert.strictEqual(statusAndError(answer), "422 validation_failed")
     })
   )
 
@@ -121,7 +121,7 @@ layer(testAppLayer())("Bodies", (it) => {
       const answer = yield* login(
         '\ufeff{"email":1,"email":"nobody@example.com","password":"wrong password"}'
       )
-      assert.strictEqual(outcome(answer), "401 invalid_credentials")
+      assert.strictEqual(statusAndError(answer), "401 invalid_credentials")
     })
   )
 
@@ -132,8 +132,8 @@ layer(testAppLayer())("Bodies", (it) => {
         token: access_token,
         body: '{"name":"","scopes":["tasks:read","nonsense",7],"__proto__":{},"constructor":1}'
       })
-      assertShape(answer)
-      assert.strictEqual(outcome(answer), "422 validation_failed")
+      assertErrorShape(answer)
+      assert.strictEqual(statusAndError(answer), "422 validation_failed")
       assert.sameDeepMembers(
         answer.body.detail.issues.map(({ path }: { path: unknown }) => path),
         [["name"], ["scopes", 1], ["scopes", 2], ["__proto__"], ["constructor"]]
@@ -145,7 +145,7 @@ layer(testAppLayer())("Bodies", (it) => {
     Effect.gen(function* () {
       const fields = Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [index, 1]))
       const answer = yield* login(fields)
-      assert.strictEqual(outcome(answer), "422 validation_failed")
+      assert.strictEqual(statusAndError(answer), "422 validation_failed")
       assert.strictEqual(answer.body.detail.issues.length, 100)
     })
   )

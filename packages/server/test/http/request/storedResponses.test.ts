@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { StoredResponseLimits } from "../../../src/http/request/Idempotency.ts"
-import { ask, type Member, outcome, signUp } from "../../support/http.ts"
+import { ask, type Member, statusAndError, signUp } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 
 const limited = Layer.provideMerge(
@@ -30,7 +30,7 @@ layer(limited)("the responses kept for repeats", (it) => {
       assert.strictEqual(first.status, 201)
       assert.strictEqual((yield* create(member, "b")).status, 201)
       const refused = yield* create(member, "c")
-      assert.strictEqual(outcome(refused), "429 rate_limited")
+      assert.strictEqual(statusAndError(refused), "429 rate_limited")
       assert.include(refused.body.detail.message, "Omit the header")
       assert.strictEqual(
         refused.headers.get("retry-after"),
@@ -51,7 +51,7 @@ layer(limited)("the responses kept for repeats", (it) => {
       })
       const another = { ...member, workspace: `/v1/workspaces/${made.id}` }
       assert.strictEqual((yield* create(another, "a")).status, 201)
-      assert.strictEqual(outcome(yield* create(another, "b")), "429 rate_limited")
+      assert.strictEqual(statusAndError(yield* create(another, "b")), "429 rate_limited")
       assert.strictEqual((yield* create(yield* signUp(), "a")).status, 201)
     })
   )

@@ -5,7 +5,7 @@ import { once } from "node:events"
 import type { RequestListener } from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import { makeNodeServer, serverLimits } from "../../../src/http/server/NodeServer.ts"
-import { request, talkTo } from "../../support/rawHttp.ts"
+import { requestText, sendBytesTo } from "../../support/rawHttp.ts"
 
 /**
  * Starts a server that closes a connection after 100 ms of silence instead of 15 s. Its other
@@ -51,7 +51,10 @@ describe("Limits of the Node server", () => {
     () =>
       Effect.gen(function* () {
         const { url, warnings } = yield* impatient(() => {})
-        const { answers } = yield* talkTo(url, request("GET /", { "x-request-id": "slow-1" }))
+        const { answers } = yield* sendBytesTo(
+          url,
+          requestText("GET /", { "x-request-id": "slow-1" })
+        )
         assert.strictEqual(answers[0]?.status, 503)
         assert.strictEqual(answers[0]?.headers.get("retry-after"), "1")
         assert.strictEqual(answers[0]?.headers.get("x-request-id"), "slow-1")
@@ -69,7 +72,7 @@ describe("Limits of the Node server", () => {
           isReleased = !response.writableEnded
         })
       })
-      yield* talkTo(url, request("GET /"))
+      yield* sendBytesTo(url, requestText("GET /"))
       assert.isTrue(isReleased)
     })
   )
@@ -77,7 +80,10 @@ describe("Limits of the Node server", () => {
   it.live("responds with 408 if a body stops arriving", () =>
     Effect.gen(function* () {
       const { url, warnings } = yield* impatient((message) => message.resume())
-      const { answers } = yield* talkTo(url, request("POST /", { "content-length": "9" }, "{"))
+      const { answers } = yield* sendBytesTo(
+        url,
+        requestText("POST /", { "content-length": "9" }, "{")
+      )
       assert.strictEqual(answers[0]?.status, 408)
       assert.strictEqual(answers[0]?.body.detail.error, "request_timeout")
       assert.deepStrictEqual(warnings, [])
@@ -87,9 +93,9 @@ describe("Limits of the Node server", () => {
   it.live("responds with 408 for a body that is awaited with Expect: 100-continue", () =>
     Effect.gen(function* () {
       const { url } = yield* impatient(() => {})
-      const { answers } = yield* talkTo(
+      const { answers } = yield* sendBytesTo(
         url,
-        request("POST /", { "content-length": "9", expect: "100-continue" })
+        requestText("POST /", { "content-length": "9", expect: "100-continue" })
       )
       assert.strictEqual(answers[0]?.status, 408)
     })
@@ -97,12 +103,12 @@ describe("Limits of the Node server", () => {
 
   it.live.each<readonly [what: string, start: string, drop: string]>([
     ["headers", "GET / HTTP/1.1\r\nhost: test\r\n", "x-a: a\r\n"],
-    ["a body", request("POST /", { "content-length": "1000" }), "a"],
-    ["chunks", request("POST /", { "transfer-encoding": "chunked" }), "1\r\na\r\n"]
+    ["a body", requestText("POST /", { "content-length": "1000" }), "a"],
+    ["chunks", requestText("POST /", { "transfer-encoding": "chunked" }), "1\r\na\r\n"]
   ])("answers 408 for %s that drip, and never pause", ([, start, drop]) =>
     Effect.gen(function* () {
       const { url } = yield* impatient((message) => message.resume())
-      const { answers, isClosed } = yield* talkTo(url, start, {
+      const { answers, isClosed } = yield* sendBytesTo(url, start, {
         afterwards: (socket) => {
           const drip = setInterval(() => socket.write(drop), 50)
           socket.once("close", () => clearInterval(drip))
@@ -137,9 +143,9 @@ describe("Limits of the Node server", () => {
         response.writeHead(200, { "content-length": "100" })
         response.write("the first of it")
       })
-      const silent = yield* talkTo(url, "GET / HTT")
+      const silent = yield* sendBytesTo(url, "GET / HTT")
       assert.deepStrictEqual(silent, { answers: [], isClosed: true })
-      const cut = yield* talkTo(url, request("GET /"))
+      const cut = yield* sendBytesTo(url, requestText("GET /"))
       assert.strictEqual(cut.answers.length, 1)
       assert.strictEqual(cut.answers[0]?.body, "the first of it")
     })

@@ -1,9 +1,9 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { type RawAnswer, request, talk } from "../../support/rawHttp.ts"
+import { type RawResponse, requestText, sendBytes } from "../../support/rawHttp.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 
-const outcome = (answer: RawAnswer | undefined) =>
+const outcome = (answer: RawResponse | undefined) =>
   `${answer?.status} ${answer?.body.detail?.error ?? ""}`.trim()
 
 const json = { "content-type": "application/json" }
@@ -18,35 +18,41 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
     ["no HTTP at all", "\x00\x01 hello\r\n\r\n"],
     ["a TLS greeting", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
     ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
-    ["a method that nobody knows", request("BREW /v1/health")],
+    ["a method that nobody knows", requestText("BREW /v1/health")],
     ["a bare line feed", "GET /v1/health HTTP/1.1\nhost: test\n\n"],
     ["a folded header", "GET /v1/health HTTP/1.1\r\nhost: test\r\nx-a: a\r\n b\r\n\r\n"],
     ["a space before the colon", "GET /v1/health HTTP/1.1\r\nhost : test\r\n\r\n"],
-    ["a NUL in a header", request("GET /v1/health", { "x-a": "a\0b" })],
+    ["a NUL in a header", requestText("GET /v1/health", { "x-a": "a\0b" })],
     ["a space in the path", "GET /v1/he alth HTTP/1.1\r\nhost: test\r\n\r\n"],
-    ["both lengths", request(login, { ...chunked, "content-length": "5" }, "0\r\n\r\n")],
-    ["two lengths", request(login, { ...json, "content-length": "2\r\ncontent-length: 3" }, "{}")],
-    ["a negative length", request(login, { ...json, "content-length": "-1" })],
-    ["a length that is no number", request(login, { ...json, "content-length": "2x" }, "{}")],
-    ["a coding that is not chunked", request(login, { ...json, "transfer-encoding": "gzip" })],
+    ["both lengths", requestText(login, { ...chunked, "content-length": "5" }, "0\r\n\r\n")],
+    [
+      "two lengths",
+      requestText(login, { ...json, "content-length": "2\r\ncontent-length: 3" }, "{}")
+    ],
+    ["a negative length", requestText(login, { ...json, "content-length": "-1" })],
+    ["a length that is no number", requestText(login, { ...json, "content-length": "2x" }, "{}")],
+    ["a coding that is not chunked", requestText(login, { ...json, "transfer-encoding": "gzip" })],
     [
       "chunked twice",
-      request(login, { ...json, "transfer-encoding": "chunked, chunked" }, "0\r\n\r\n")
+      requestText(login, { ...json, "transfer-encoding": "chunked, chunked" }, "0\r\n\r\n")
     ],
-    ["a chunk size that is no number", request(login, chunked, "zz\r\n{}\r\n0\r\n\r\n")],
-    ["a chunk size too big for a number", request(login, chunked, `${"f".repeat(20)}\r\n{}\r\n`)],
-    ["a chunk longer than its size", request(login, chunked, "1\r\n{}\r\n0\r\n\r\n")],
-    ["a bad chunk after a good one", request(login, chunked, `${chunk("{}")}zz\r\n`)],
-    ["a tunnel", request("CONNECT example.com:443")],
+    ["a chunk size that is no number", requestText(login, chunked, "zz\r\n{}\r\n0\r\n\r\n")],
+    [
+      "a chunk size too big for a number",
+      requestText(login, chunked, `${"f".repeat(20)}\r\n{}\r\n`)
+    ],
+    ["a chunk longer than its size", requestText(login, chunked, "1\r\n{}\r\n0\r\n\r\n")],
+    ["a bad chunk after a good one", requestText(login, chunked, `${chunk("{}")}zz\r\n`)],
+    ["a tunnel", requestText("CONNECT example.com:443")],
     [
       "headers over 16 KiB",
-      request("GET /v1/health", { "x-a": "a".repeat(17_000) }),
+      requestText("GET /v1/health", { "x-a": "a".repeat(17_000) }),
       "431 headers_too_large"
     ],
-    ["a URL over 16 KiB", request(`GET /${"a".repeat(17_000)}`), "431 headers_too_large"],
+    ["a URL over 16 KiB", requestText(`GET /${"a".repeat(17_000)}`), "431 headers_too_large"],
     [
       "too many headers to fit",
-      request(
+      requestText(
         "GET /",
         Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`x-${n}`, "abc"]))
       ),
@@ -54,7 +60,7 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
     ]
   ])("is answered in the one shape and hung up on: %s", ([, bytes, expected]) =>
     Effect.gen(function* () {
-      const { answers, isClosed } = yield* talk(Buffer.from(bytes, "latin1"))
+      const { answers, isClosed } = yield* sendBytes(Buffer.from(bytes, "latin1"))
       assert.strictEqual(answers.length, 1)
       assert.strictEqual(outcome(answers[0]), expected ?? "400 malformed_request")
       assert.strictEqual(answers[0]?.headers.get("connection"), "close")
@@ -67,9 +73,9 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
   it.effect("may be sent to its end before the client reads that it is rejected", () =>
     Effect.gen(function* () {
       const tooLong = { "x-a": "a".repeat(17_000), "content-length": String(8 * mebibyte) }
-      for (const head of [request(login, tooLong), request("CONNECT example.com:443")]) {
+      for (const head of [requestText(login, tooLong), requestText("CONNECT example.com:443")]) {
         let sent: Error | null | undefined
-        const { answers } = yield* talk(head, {
+        const { answers } = yield* sendBytes(head, {
           afterwards: (socket) => {
             socket.write(Buffer.alloc(8 * mebibyte), (error) => (sent = error ?? null))
           }
@@ -83,10 +89,10 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
   it.effect("is a 400 without a Host, which HTTP/1.0 does not have", () =>
     Effect.gen(function* () {
       const close = "connection: close\r\n\r\n"
-      const without = yield* talk(`GET /v1/health HTTP/1.1\r\nx-request-id: mine\r\n${close}`)
+      const without = yield* sendBytes(`GET /v1/health HTTP/1.1\r\nx-request-id: mine\r\n${close}`)
       assert.strictEqual(outcome(without.answers[0]), "400 malformed_request")
       assert.strictEqual(without.answers[0]?.headers.get("x-request-id"), "mine")
-      const old = yield* talk("GET /v1/health HTTP/1.0\r\n\r\n")
+      const old = yield* sendBytes("GET /v1/health HTTP/1.0\r\n\r\n")
       assert.strictEqual(old.answers[0]?.status, 200)
     })
   )
@@ -95,11 +101,11 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
     Effect.gen(function* () {
       for (const protocol of ["h2c", "websocket"]) {
         const upgrade = { connection: "Upgrade, HTTP2-Settings", upgrade: protocol }
-        const { answers } = yield* talk(
-          request(login, { ...upgrade, ...chunked }, `${chunk("{}")}0\r\n\r\n`),
+        const { answers } = yield* sendBytes(
+          requestText(login, { ...upgrade, ...chunked }, `${chunk("{}")}0\r\n\r\n`),
           {
             afterwards: (socket) => {
-              const next = request("GET /v1/health", { connection: "close" })
+              const next = requestText("GET /v1/health", { connection: "close" })
               socket.once("data", () => void socket.write(next))
             }
           }
@@ -111,8 +117,8 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
 
   it.effect("may have an unknown Expect header", () =>
     Effect.gen(function* () {
-      const { answers } = yield* talk(
-        request("GET /v1/health", { expect: "a miracle", connection: "close" })
+      const { answers } = yield* sendBytes(
+        requestText("GET /v1/health", { expect: "a miracle", connection: "close" })
       )
       assert.deepStrictEqual(answers.map(outcome), ["200"])
     })
@@ -120,12 +126,12 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
 
   it.effect("gets responses in order if it arrives in one piece", () =>
     Effect.gen(function* () {
-      const { answers } = yield* talk(
-        request("GET /v1/ready", { "x-request-id": "1" }) +
-          request("GET /nothing", { "x-request-id": "2" }) +
-          request(login, { ...json, "x-request-id": "3", "content-length": "2" }, "{}") +
-          request("PUT /v1/health", { "x-request-id": "4", "content-length": "3" }, "abc") +
-          request("GET /v1/health", { "x-request-id": "5", connection: "close" })
+      const { answers } = yield* sendBytes(
+        requestText("GET /v1/ready", { "x-request-id": "1" }) +
+          requestText("GET /nothing", { "x-request-id": "2" }) +
+          requestText(login, { ...json, "x-request-id": "3", "content-length": "2" }, "{}") +
+          requestText("PUT /v1/health", { "x-request-id": "4", "content-length": "3" }, "abc") +
+          requestText("GET /v1/health", { "x-request-id": "5", connection: "close" })
       )
       assert.deepStrictEqual(answers.map(outcome), [
         "200",
@@ -144,8 +150,8 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
   it.effect("gets `Connection: close` if its chunks are not read", () =>
     Effect.gen(function* () {
       const long = `${chunk("a".repeat(512 * 1024))}0\r\n\r\n`
-      const { answers, isClosed } = yield* talk(
-        request(login, { ...chunked, "content-type": "text/plain" }, long)
+      const { answers, isClosed } = yield* sendBytes(
+        requestText(login, { ...chunked, "content-type": "text/plain" }, long)
       )
       assert.deepStrictEqual(answers.map(outcome), ["415 unsupported_media_type"])
       assert.strictEqual(answers[0]?.headers.get("connection"), "close")
@@ -157,13 +163,13 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
     Effect.gen(function* () {
       for (const bytes of [
         "GET /v1/hea",
-        request(login, { ...json, "content-length": "100" }, "{")
+        requestText(login, { ...json, "content-length": "100" }, "{")
       ]) {
         for (const leave of ["end", "destroy", "resetAndDestroy"] as const) {
-          yield* talk(bytes, { afterwards: (socket) => void socket[leave]() })
+          yield* sendBytes(bytes, { afterwards: (socket) => void socket[leave]() })
         }
       }
-      const { answers } = yield* talk(request("GET /v1/health"), { answers: 1 })
+      const { answers } = yield* sendBytes(requestText("GET /v1/health"), { answers: 1 })
       assert.strictEqual(answers[0]?.status, 200)
     })
   )
@@ -174,7 +180,7 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
         for (const expectation of [{}, { expect: "100-continue" }]) {
           for (const length of [mebibyte + 1, 2 ** 53]) {
             const headers = { ...json, ...expectation, "content-length": String(length) }
-            const { answers } = yield* talk(request(login, headers), { answers: 1 })
+            const { answers } = yield* sendBytes(requestText(login, headers), { answers: 1 })
             assert.deepStrictEqual(answers.map(outcome), ["413 payload_too_large"])
           }
         }
@@ -184,12 +190,12 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
     it.effect("in chunks is a 413 past 1 MiB, and none up to it", () =>
       Effect.gen(function* () {
         const text = (length: number) => chunk(`"${"a".repeat(length - 2)}"`)
-        const whole = yield* talk(request(login, chunked, `${text(mebibyte)}0\r\n\r\n`), {
+        const whole = yield* sendBytes(requestText(login, chunked, `${text(mebibyte)}0\r\n\r\n`), {
           answers: 1
         })
         assert.deepStrictEqual(whole.answers.map(outcome), ["422 validation_failed"])
         const halves = chunk(" ".repeat(mebibyte / 2)).repeat(2)
-        const beyond = yield* talk(request(login, chunked, `${halves}${chunk("1")}`), {
+        const beyond = yield* sendBytes(requestText(login, chunked, `${halves}${chunk("1")}`), {
           answers: 1
         })
         assert.deepStrictEqual(beyond.answers.map(outcome), ["413 payload_too_large"])
@@ -201,11 +207,14 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
         const slow = { ...json, "content-length": "100" }
         const token = { authorization: "Bearer junk" }
         for (const headers of [slow, { ...slow, expect: "100-continue" }, chunked]) {
-          const none = yield* talk(request("POST /v1/workspaces", headers), { answers: 1 })
+          const none = yield* sendBytes(requestText("POST /v1/workspaces", headers), { answers: 1 })
           assert.deepStrictEqual(none.answers.map(outcome), ["401 missing_credentials"])
-          const junk = yield* talk(request("POST /v1/workspaces", { ...headers, ...token }), {
-            answers: 1
-          })
+          const junk = yield* sendBytes(
+            requestText("POST /v1/workspaces", { ...headers, ...token }),
+            {
+              answers: 1
+            }
+          )
           assert.deepStrictEqual(junk.answers.map(outcome), ["401 invalid_token"])
         }
       })
@@ -219,7 +228,7 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
           expect: "100-continue",
           connection: "close"
         }
-        const { answers } = yield* talk(request(login, headers), {
+        const { answers } = yield* sendBytes(requestText(login, headers), {
           afterwards: (socket) => void socket.once("data", () => socket.write("{}"))
         })
         assert.deepStrictEqual(answers.map(outcome), ["100", "422 validation_failed"])

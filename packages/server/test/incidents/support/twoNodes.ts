@@ -14,7 +14,7 @@ import { FollowIncidentsLayer } from "../../../src/notifications/sending/followI
 import { alertLimits, Sender } from "../../../src/notifications/sending/Sender.ts"
 import type { Database } from "../../../src/store/Sql.ts"
 import { StoreClock } from "../../../src/store/StoreClock.ts"
-import { stepsLayer } from "../../notifications/support/nodes.ts"
+import { steppedNotifierLayer } from "../../notifications/support/nodes.ts"
 import { makeKillableSql } from "./killableSql.ts"
 
 const NodeLayer = Layer.mergeAll(
@@ -26,7 +26,7 @@ const NodeLayer = Layer.mergeAll(
 ).pipe(
   Layer.provide([TimelineRepo.layer, MonitorEventsRepo.layer, MonitorsRepo.layer]),
   Layer.provide(IncidentSubscribers.layer),
-  Layer.provideMerge(stepsLayer()),
+  Layer.provideMerge(steppedNotifierLayer()),
   Layer.provide(Layer.succeed(StoreClock, () => DateTime.nowAsDate))
 )
 

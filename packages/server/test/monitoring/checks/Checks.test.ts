@@ -17,7 +17,7 @@ import { PlaceChecks } from "../../../src/monitoring/places/PlaceChecks.ts"
 import { PlacesRepo } from "../../../src/monitoring/places/PlacesRepo.ts"
 import { StatusChanges } from "../../../src/monitoring/StatusChanges.ts"
 import { StoreClock } from "../../../src/store/StoreClock.ts"
-import { ask, type Member, signUp, times, together } from "../../support/http.ts"
+import { ask, type Member, signUp, times, runConcurrently } from "../../support/http.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
 import { monitorsOfKind } from "../monitors.ts"
 
@@ -75,18 +75,24 @@ layer(testAppLayer())("the checks of a node", (it) => {
       yield* TestClock.setTime(testNow)
       const member = yield* signUp()
       const sites = sitesOf(member)
-      yield* together(times(60, () => sites.create()))
+      yield* runConcurrently(times(60, () => sites.create()))
       const seen: Array<string> = []
       const node = nodeWith(({ monitor_id }) => {
         seen.push(monitor_id)
         return {}
       })
-      yield* together([checkAll.pipe(Effect.provide(node)), checkAll.pipe(Effect.provide(node))])
+      yield* runConcurrently([
+        checkAll.pipe(Effect.provide(node)),
+        checkAll.pipe(Effect.provide(node))
+      ])
       assert.lengthOf(seen, 60)
       assert.strictEqual(new Set(seen).size, 60)
       // Within the next minute, each monitor is due once, at its own time.
       yield* TestClock.adjust("1 minute")
-      yield* together([checkAll.pipe(Effect.provide(node)), checkAll.pipe(Effect.provide(node))])
+      yield* runConcurrently([
+        checkAll.pipe(Effect.provide(node)),
+        checkAll.pipe(Effect.provide(node))
+      ])
       assert.lengthOf(seen, 120)
       const { body } = yield* sites.list("?limit=100")
       const due = new Set(body.data.map((one: { next_check_at: string }) => one.next_check_at))
@@ -139,7 +145,7 @@ layer(testAppLayer())("the checks of a node", (it) => {
       const member = yield* signUp()
       const sites = sitesOf(member)
       const names = times(12, (index) => `site-${index}.example${index}.com`)
-      yield* together(names.map((name) => sites.create({ url: `https://${name}/` })))
+      yield* runConcurrently(names.map((name) => sites.create({ url: `https://${name}/` })))
       let isCut = false
       const logs: Array<string> = []
       const capture = Logger.layer([Logger.map(Logger.formatJson, (line) => void logs.push(line))])
@@ -184,7 +190,7 @@ layer(testAppLayer())("the checks of a node", (it) => {
       yield* TestClock.setTime(testNow)
       const sites = sitesOf(yield* signUp())
       const names = times(12, (index) => `site-${index}.example${index}.com`)
-      yield* together(names.map((name) => sites.create({ url: `https://${name}/` })))
+      yield* runConcurrently(names.map((name) => sites.create({ url: `https://${name}/` })))
       let isCut = false
       const node = nodeWith((row) =>
         isCut && !urlOf(row).includes("site-7.") ? unanswered : { status_code: 200 }

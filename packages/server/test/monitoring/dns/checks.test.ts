@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { createSocket } from "node:dgram"
 import type { AddressInfo } from "node:net"
-import { outcome, signUp, together } from "../../support/http.ts"
+import { statusAndError, signUp, runConcurrently } from "../../support/http.ts"
 import { runningConfig, runningNodeLayer } from "../../support/TestApp.ts"
 import { assertTested, type CheckCase, firstCheckOf, monitorsOfKind } from "../monitors.ts"
 
@@ -113,7 +113,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of a DNS monit
         [of("mail", { record_type: "MX", expected_values: ["10 mx.example.com."] }), null, /^$/],
         [of("text", { record_type: "TXT", expected_values: ["v=1ab"] }), null, /^$/]
       ]
-      const checked = yield* together(cases.map(([input]) => firstCheckOf(monitors, input)))
+      const checked = yield* runConcurrently(cases.map(([input]) => firstCheckOf(monitors, input)))
       checked.forEach((monitor, index) => {
         const [input, code, message] = cases[index] ?? assert.fail("no case")
         const { error } = monitor.last_check
@@ -131,9 +131,12 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of a DNS monit
     Effect.gen(function* () {
       const monitors = monitorsOfKind("dns", yield* signUp(), { name: "Records", host: "a.test" })
       const private_ = yield* monitors.create({ resolver: "10.0.0.53" })
-      assert.strictEqual(outcome(private_), "422 validation_failed")
+      assert.strictEqual(statusAndError(private_), "422 validation_failed")
       for (const resolver of ["dns.example.com", "1.2.3", "9.9.9.9:0", "[::1", "256.1.1.1"]) {
-        assert.strictEqual(outcome(yield* monitors.create({ resolver })), "422 validation_failed")
+        assert.strictEqual(
+          statusAndError(yield* monitors.create({ resolver })),
+          "422 validation_failed"
+        )
       }
     })
   )
@@ -149,7 +152,9 @@ layer(runningNodeLayer({ ...runningConfig, egressAllow: [] }), { excludeTestServ
           confirm_after: 1
         })
         const hosts = ["db.internal", "printer", "nas.local.", "localhost"]
-        const checked = yield* together(hosts.map((host) => firstCheckOf(monitors, { host })))
+        const checked = yield* runConcurrently(
+          hosts.map((host) => firstCheckOf(monitors, { host }))
+        )
         for (const { last_check } of checked) {
           const { at, error, ...measured } = last_check
           assert.isString(at)

@@ -13,10 +13,10 @@ import { Outbox } from "../../../src/events/Outbox.ts"
 import { Ids } from "../../../src/core/Ids.ts"
 import { Signals } from "../../../src/events/Signals.ts"
 import { StoreClock } from "../../../src/store/StoreClock.ts"
-import { times, together } from "../../support/http.ts"
+import { times, runConcurrently } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { beginWith } from "../monitors.ts"
+import { setUpHeartbeat } from "../monitors.ts"
 
 /** A node's deadlines service, on the test's clock. */
 const deadlines = Deadlines.layer.pipe(
@@ -44,7 +44,7 @@ layer(testAppLayer())("the deadline of a heartbeat", (it) => {
   it.effect("makes the monitor late, then down with one incident, until a ping comes", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { get, heartbeats, id, member, ping } = yield* beginWith({ tags: ["nightly"] })
+      const { get, heartbeats, id, member, ping } = yield* setUpHeartbeat({ tags: ["nightly"] })
       yield* ping()
       yield* TestClock.adjust("61 minutes")
       yield* checkAll
@@ -130,7 +130,7 @@ layer(testAppLayer())("the deadline of a heartbeat", (it) => {
   it.effect("is moved by a ping without a write to the index of deadlines", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { get, heartbeats, id, ping } = yield* beginWith()
+      const { get, heartbeats, id, ping } = yield* setUpHeartbeat()
       const checkAt = Effect.map(
         sql<{ check_at: Date }>`SELECT check_at FROM heartbeats WHERE monitor_id = ${id}`,
         ([row]) => row?.check_at.toISOString()
@@ -151,7 +151,7 @@ layer(testAppLayer())("the deadline of a heartbeat", (it) => {
   it.effect("counts from now if the last ping was dated before the clock was set back", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { get, heartbeats, id, ping } = yield* beginWith({ min_interval_seconds: 60 })
+      const { get, heartbeats, id, ping } = yield* setUpHeartbeat({ min_interval_seconds: 60 })
       yield* ping("/start")
       yield* ping()
       yield* sql`
@@ -184,18 +184,18 @@ layer(testAppLayer())("the deadline of a heartbeat", (it) => {
 
   it.effect("opens one incident if several nodes check it simultaneously", () =>
     Effect.gen(function* () {
-      const { heartbeats, ping } = yield* beginWith()
+      const { heartbeats, ping } = yield* setUpHeartbeat()
       yield* ping()
       yield* leap("2 hours")
-      const nodes = yield* together(times(4, () => node))
-      yield* together(nodes.flatMap((check) => [check, check, check]))
+      const nodes = yield* runConcurrently(times(4, () => node))
+      yield* runConcurrently(nodes.flatMap((check) => [check, check, check]))
       assert.strictEqual((yield* heartbeats.incidents()).body.data.length, 1)
     })
   )
 
   it.effect("is checked 250 ms late, for pings that are still being written", () =>
     Effect.gen(function* () {
-      const { get, ping } = yield* beginWith()
+      const { get, ping } = yield* setUpHeartbeat()
       yield* ping()
       yield* TestClock.adjust("65 minutes")
       yield* TestClock.adjust("250 millis")
@@ -209,7 +209,7 @@ layer(testAppLayer())("the deadline of a heartbeat", (it) => {
 
   it.effect("opens an incident for a late ping, although no node has checked it before", () =>
     Effect.gen(function* () {
-      const { get, heartbeats, ping } = yield* beginWith()
+      const { get, heartbeats, ping } = yield* setUpHeartbeat()
       yield* ping()
       yield* leap("3 hours")
       yield* ping()
@@ -225,7 +225,7 @@ layer(testAppLayer())("the deadline of a heartbeat", (it) => {
 
   it.effect("does not pass while the monitor is paused, and a pause closes the incident", () =>
     Effect.gen(function* () {
-      const { get, heartbeats, id, ping } = yield* beginWith()
+      const { get, heartbeats, id, ping } = yield* setUpHeartbeat()
       yield* ping("/fail")
       const paused = yield* heartbeats.act(id, "pause")
       assert.deepInclude(paused.body, {
@@ -250,7 +250,7 @@ layer(testAppLayer())("the deadline of a heartbeat", (it) => {
 
   it.effect("counts from now if it would have passed under new settings", () =>
     Effect.gen(function* () {
-      const { get, heartbeats, id, ping } = yield* beginWith({ period_seconds: 86_400 })
+      const { get, heartbeats, id, ping } = yield* setUpHeartbeat({ period_seconds: 86_400 })
       yield* ping()
       yield* leap("5 hours")
       const changed = yield* heartbeats.update(id, { period_seconds: 60, grace_seconds: 30 })

@@ -3,9 +3,9 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { PingBodyLimits } from "../../../src/monitoring/heartbeat/PingBodyBudget.ts"
-import { ask, signUp, times, together } from "../../support/http.ts"
+import { ask, signUp, times, runConcurrently } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { setUpHeartbeats, heartbeatsOf, minimal, ping as pingAt } from "../monitors.ts"
+import { setUpHeartbeats, heartbeatsOf, minimalHeartbeat, ping as pingAt } from "../monitors.ts"
 
 const body = "x".repeat(10_000)
 
@@ -44,8 +44,8 @@ layer(limited)("ping bodies", (it) => {
     (signal) =>
       Effect.gen(function* () {
         const { heartbeats } = yield* setUpHeartbeats
-        const { body: one } = yield* heartbeats.create(minimal)
-        const { body: other } = yield* heartbeats.create(minimal)
+        const { body: one } = yield* heartbeats.create(minimalHeartbeat)
+        const { body: other } = yield* heartbeats.create(minimalHeartbeat)
         for (const { ping_url } of [one, one, other, other, one]) {
           yield* TestClock.adjust("1 second")
           assert.strictEqual((yield* ping(ping_url, signal)).text, "OK\n")
@@ -69,7 +69,7 @@ layer(limited)("ping bodies", (it) => {
       const kept: Array<string> = []
       for (let workspaces = 0; workspaces < 6; workspaces++) {
         const heartbeats = yield* createWorkspace(member)
-        const { body: monitor } = yield* heartbeats.create(minimal)
+        const { body: monitor } = yield* heartbeats.create(minimalHeartbeat)
         for (let pings = 0; pings < 3; pings++) yield* ping(monitor.ping_url)
         kept.push(...(yield* storedBodies(heartbeats, monitor.id)))
       }
@@ -77,7 +77,7 @@ layer(limited)("ping bodies", (it) => {
       // limit.
       assert.strictEqual(kept.filter((one) => one === "10000").length, 10)
       const heartbeats = heartbeatsOf(yield* signUp())
-      const { body: monitor } = yield* heartbeats.create(minimal)
+      const { body: monitor } = yield* heartbeats.create(minimalHeartbeat)
       yield* ping(monitor.ping_url)
       assert.deepStrictEqual(yield* storedBodies(heartbeats, monitor.id), ["10000"])
       const [row] = yield* sql<{ readonly most: number }>`
@@ -91,10 +91,10 @@ layer(limited)("ping bodies", (it) => {
   it.effect("are limited even if they arrive simultaneously", () =>
     Effect.gen(function* () {
       const heartbeats = heartbeatsOf(yield* signUp())
-      const { body: monitor } = yield* heartbeats.create(minimal)
+      const { body: monitor } = yield* heartbeats.create(minimalHeartbeat)
       yield* ping(monitor.ping_url)
       for (let rounds = 0; rounds < 4; rounds++) {
-        yield* together(times(10, () => ping(monitor.ping_url)))
+        yield* runConcurrently(times(10, () => ping(monitor.ping_url)))
       }
       const kept = yield* storedBodies(heartbeats, monitor.id)
       assert.isAtMost(kept.filter((one: string) => one === "10000").length, 11)

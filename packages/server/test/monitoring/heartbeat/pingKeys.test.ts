@@ -1,9 +1,16 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { ask, createKey, outcome, signUp, times, together } from "../../support/http.ts"
+import {
+  ask,
+  createKey,
+  statusAndError,
+  signUp,
+  times,
+  runConcurrently
+} from "../../support/http.ts"
 import { testNodesLayer, testNow } from "../../support/TestApp.ts"
-import { heartbeatsOf, minimal } from "../monitors.ts"
+import { heartbeatsOf, minimalHeartbeat } from "../monitors.ts"
 
 const rid = "0b9f3c5a-1b1e-4c4a-9d2f-3e8b7a6c5d40"
 const unknown = "this ping URL does not exist\n"
@@ -37,7 +44,7 @@ layer(testNodesLayer())("a ping with a ping key", (it) => {
   it.effect("names a heartbeat by its key, as the wrappers of cron jobs do", () =>
     Effect.gen(function* () {
       const { heartbeats, ping } = yield* setUp
-      const { body: monitor } = yield* heartbeats.create({ ...minimal, key: "backup" })
+      const { body: monitor } = yield* heartbeats.create({ ...minimalHeartbeat, key: "backup" })
       for (const [rest, method, status] of [
         ["backup", "GET", "up"],
         ["backup", "HEAD", "up"],
@@ -76,7 +83,7 @@ layer(testNodesLayer())("a ping with a ping key", (it) => {
         status: "up",
         last_duration_ms: 2_000
       })
-      const answers = yield* together(times(5, () => ping("weekly?create=1")))
+      const answers = yield* runConcurrently(times(5, () => ping("weekly?create=1")))
       assert.deepStrictEqual(
         answers.map(({ status }) => status).toSorted(),
         [200, 200, 200, 200, 201]
@@ -93,7 +100,7 @@ layer(testNodesLayer())("a ping with a ping key", (it) => {
   it.effect("creates at most 60 heartbeats per minute", () =>
     Effect.gen(function* () {
       const { heartbeats, ping } = yield* setUp
-      const answers = yield* together(times(63, (index) => ping(`job-${index}?create=1`)))
+      const answers = yield* runConcurrently(times(63, (index) => ping(`job-${index}?create=1`)))
       const full = answers.filter(({ status }) => status === 429)
       assert.isAtLeast(full.length, 3)
       assert.match(full[0]?.text ?? "", /^no heartbeat was created/)
@@ -106,7 +113,7 @@ layer(testNodesLayer())("a ping with a ping key", (it) => {
     Effect.gen(function* () {
       const one = yield* setUp
       const other = yield* setUp
-      yield* one.heartbeats.create({ ...minimal, key: "only-here" })
+      yield* one.heartbeats.create({ ...minimalHeartbeat, key: "only-here" })
       assert.strictEqual((yield* one.ping("only-here")).status, 200)
       for (const rest of ["only-here", "only-here/start"]) {
         assert.deepInclude(yield* other.ping(rest), { status: 404, text: unknown })
@@ -156,16 +163,20 @@ layer(testNodesLayer())("the ping id of a new heartbeat", (it) => {
     Effect.gen(function* () {
       const { heartbeats, member } = yield* setUp
       const ping_id = "7D1C3F52-93A4-4C5E-8D0B-9F1E2D3C4B5B"
-      const { body: monitor } = yield* heartbeats.create({ ...minimal, key: "moved", ping_id })
+      const { body: monitor } = yield* heartbeats.create({
+        ...minimalHeartbeat,
+        key: "moved",
+        ping_id
+      })
       assert.isTrue(monitor.ping_url.endsWith(`/ping/${ping_id.toLowerCase()}`))
       assert.strictEqual((yield* ask("GET", `/ping/${ping_id}`)).status, 200)
-      const taken = yield* heartbeats.create({ ...minimal, ping_id })
-      assert.strictEqual(outcome(taken), "422 validation_failed")
+      const taken = yield* heartbeats.create({ ...minimalHeartbeat, ping_id })
+      assert.strictEqual(statusAndError(taken), "422 validation_failed")
       assert.include(taken.text, "is the ping id of another monitor")
       const token = member.access_token
       const same = yield* ask("PUT", `${member.workspace}/monitors/heartbeat/by-key/moved`, {
         token,
-        body: { ...minimal, ping_id: "7d1c3f52-93a4-4c5e-8d0b-9f1e2d3c4b5c" }
+        body: { ...minimalHeartbeat, ping_id: "7d1c3f52-93a4-4c5e-8d0b-9f1e2d3c4b5c" }
       })
       assert.strictEqual(same.body.ping_url, monitor.ping_url)
       assert.strictEqual(same.body.version, 1)

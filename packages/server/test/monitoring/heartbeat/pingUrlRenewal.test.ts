@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Logger, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { until } from "../../billing/support/fixture.ts"
+import { pollUntil } from "../../billing/support/fixture.ts"
 import { signUp } from "../../support/http.ts"
 import { startNode, TestApp, testAppLayer, testConfig } from "../../support/TestApp.ts"
 import { heartbeatsOf, ping } from "../monitors.ts"
@@ -45,7 +45,7 @@ layer(testAppLayer())("a ping URL created before APP_SECRET changed", (it) => {
         assert.strictEqual((yield* ping(ping_url)).status, 200)
       }).pipe(Effect.scoped, Effect.provideService(TestApp, node))
       // The ping is answered before the URL is renewed.
-      const notifications = yield* until(
+      const notifications = yield* pollUntil(
         Effect.sync(() => node.logs.filter((line) => line.includes("renewing ping URLs: failed"))),
         ({ length }) => length > 0
       )

@@ -2,11 +2,11 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { type Answer, ask, outcome, times, together } from "../../support/http.ts"
-import { nobodysId } from "../../support/routes.ts"
+import { type Answer, ask, statusAndError, times, runConcurrently } from "../../support/http.ts"
+import { unknownId } from "../../support/routes.ts"
 import { testNodesLayer } from "../../support/TestApp.ts"
 import { collide } from "../../support/collide.ts"
-import { beginWith } from "../monitors.ts"
+import { setUpHeartbeat } from "../monitors.ts"
 
 const rid = "0b9f3c5a-1b1e-4c4a-9d2f-3e8b7a6c5d40"
 
@@ -18,7 +18,7 @@ const summary = (events: Answer) =>
 layer(testNodesLayer())("a ping", (it) => {
   it.effect("gets OK in plain text, uncached and readable across origins", () =>
     Effect.gen(function* () {
-      const { get, ping } = yield* beginWith()
+      const { get, ping } = yield* setUpHeartbeat()
       for (const method of ["GET", "POST", "HEAD"]) {
         const answer = yield* ping("", { method, headers: { origin: "https://page.example" } })
         assert.strictEqual(answer.status, 200)
@@ -42,7 +42,7 @@ layer(testNodesLayer())("a ping", (it) => {
 
   it.effect("accepts the paths that wrappers of cron jobs use", () =>
     Effect.gen(function* () {
-      const { get, heartbeats, id, ping } = yield* beginWith()
+      const { get, heartbeats, id, ping } = yield* setUpHeartbeat()
       for (const [signal, status] of [
         ["/start", "new"],
         ["/0", "up"],
@@ -72,7 +72,7 @@ layer(testNodesLayer())("a ping", (it) => {
 
   it.effect("with an invalid path or query is rejected", () =>
     Effect.gen(function* () {
-      const { heartbeats, id, ping } = yield* beginWith()
+      const { heartbeats, id, ping } = yield* setUpHeartbeat()
       for (const [signal, status, text] of [
         ["/256", 400, "rid must be a UUID, and the exit status a number from 0 to 255\n"],
         ["/00", 400, "rid must be a UUID, and the exit status a number from 0 to 255\n"],
@@ -86,7 +86,7 @@ layer(testNodesLayer())("a ping", (it) => {
         const answer = yield* ping(signal)
         assert.deepStrictEqual([answer.status, answer.text], [status, text], signal)
       }
-      for (const path of [nobodysId, "x", "x/start", `${nobodysId}/`, `${nobodysId}/0/0`, ""]) {
+      for (const path of [unknownId, "x", "x/start", `${unknownId}/`, `${unknownId}/0/0`, ""]) {
         const answer = yield* ask("GET", `/ping/${path}`)
         assert.strictEqual(answer.status, 404, path)
       }
@@ -96,10 +96,10 @@ layer(testNodesLayer())("a ping", (it) => {
 
   it.effect("accepts only GET, HEAD and POST, and responds to CORS preflights", () =>
     Effect.gen(function* () {
-      const { ping } = yield* beginWith()
+      const { ping } = yield* setUpHeartbeat()
       for (const method of ["PUT", "DELETE", "PATCH"]) {
         const answer = yield* ping("", { method })
-        assert.strictEqual(outcome(answer), "405 method_not_allowed")
+        assert.strictEqual(statusAndError(answer), "405 method_not_allowed")
         assert.strictEqual(answer.headers.get("allow"), "GET, HEAD, POST")
       }
       assert.strictEqual((yield* ping("/start", { method: "OPTIONS" })).status, 204)
@@ -108,7 +108,7 @@ layer(testNodesLayer())("a ping", (it) => {
 
   it.effect("is stored with its sender and the first 10000 bytes of its body", () =>
     Effect.gen(function* () {
-      const { heartbeats, id, ping } = yield* beginWith()
+      const { heartbeats, id, ping } = yield* setUpHeartbeat()
       const long = `${"é".repeat(4_999)}ab${"x".repeat(2_000_000)}`
       for (const body of ["wrote 41 GB", "a\0b", long]) {
         yield* TestClock.adjust("1 second")
@@ -143,7 +143,7 @@ layer(testNodesLayer())("a ping", (it) => {
 
   it.effect("measures runs, also overlapping ones", () =>
     Effect.gen(function* () {
-      const { get, heartbeats, id, ping } = yield* beginWith()
+      const { get, heartbeats, id, ping } = yield* setUpHeartbeat()
       const other = rid.replace(/0$/, "1")
       yield* ping(`/start?rid=${rid}`)
       yield* TestClock.adjust("10 seconds")
@@ -168,8 +168,8 @@ layer(testNodesLayer())("a ping", (it) => {
 
   it.effect("is not lost among hundreds of others", () =>
     Effect.gen(function* () {
-      const { get, heartbeats, id, ping } = yield* beginWith()
-      const answers = yield* together(
+      const { get, heartbeats, id, ping } = yield* setUpHeartbeat()
+      const answers = yield* runConcurrently(
         times(150, (index) =>
           ping(index % 2 ? "/start" : "", { at: index % 3 ? "url" : "otherUrl" })
         )
@@ -187,7 +187,7 @@ layer(testNodesLayer())("a ping", (it) => {
   it.effect("waits while its monitor is locked by another change", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { get, heartbeats, id, ping } = yield* beginWith()
+      const { get, heartbeats, id, ping } = yield* setUpHeartbeat()
       const lock = sql`SELECT FROM heartbeats WHERE monitor_id = ${id} FOR UPDATE`
       const [pinged, paused] = yield* collide<Answer, never, never>(lock, [
         ping("/fail") as Effect.Effect<Answer>,

@@ -2,14 +2,14 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { ask, createKey, newMember, outcome, times } from "../../support/http.ts"
+import { ask, createKey, newMember, statusAndError, times } from "../../support/http.ts"
 import { testAppLayer, testNodesLayer } from "../../support/TestApp.ts"
-import { setUpHeartbeats, beginWith, minimal } from "../monitors.ts"
+import { setUpHeartbeats, setUpHeartbeat, minimalHeartbeat } from "../monitors.ts"
 
 layer(testNodesLayer())("a heartbeat monitor", (it) => {
   it.effect("is created with the given fields and defaults for the others", () =>
     Effect.gen(function* () {
-      const { heartbeats, id, member, monitor } = yield* beginWith()
+      const { heartbeats, id, member, monitor } = yield* setUpHeartbeat()
       assert.match(monitor.ping_url, /^http:\/\/127\.0\.0\.1:\d+\/ping\/[0-9a-f-]{36}$/)
       assert.deepStrictEqual(monitor, {
         id,
@@ -50,22 +50,22 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
     [{}, "name"],
     [{ name: " ", period_seconds: 60 }, "name"],
     [{ name: "x" }, "period_seconds"],
-    [{ ...minimal, schedule: "0 3 * * *" }, "schedule"],
+    [{ ...minimalHeartbeat, schedule: "0 3 * * *" }, "schedule"],
     [{ name: "x", schedule: "0 25 * * *" }, "schedule"],
-    [{ ...minimal, period_seconds: 29 }, "period_seconds"],
-    [{ ...minimal, grace_seconds: 31_536_001 }, "grace_seconds"],
-    [{ ...minimal, max_duration_seconds: 0 }, "max_duration_seconds"],
-    [{ ...minimal, min_interval_seconds: 3600 }, "min_interval_seconds"],
-    [{ ...minimal, timezone: "Europe/Berlin" }, "timezone"],
+    [{ ...minimalHeartbeat, period_seconds: 29 }, "period_seconds"],
+    [{ ...minimalHeartbeat, grace_seconds: 31_536_001 }, "grace_seconds"],
+    [{ ...minimalHeartbeat, max_duration_seconds: 0 }, "max_duration_seconds"],
+    [{ ...minimalHeartbeat, min_interval_seconds: 3600 }, "min_interval_seconds"],
+    [{ ...minimalHeartbeat, timezone: "Europe/Berlin" }, "timezone"],
     [{ name: "x", schedule: "0 3 * * *", timezone: "CEST" }, "timezone"],
-    [{ ...minimal, tags: ["a", "a"] }, "tags"],
-    [{ ...minimal, tags: times(21, String) }, "tags"],
-    [{ ...minimal, ping_url: "http://x" }, "ping_url"]
+    [{ ...minimalHeartbeat, tags: ["a", "a"] }, "tags"],
+    [{ ...minimalHeartbeat, tags: times(21, String) }, "tags"],
+    [{ ...minimalHeartbeat, ping_url: "http://x" }, "ping_url"]
   ] as const)("is refused with invalid fields: %j", ([input, field]) =>
     Effect.gen(function* () {
       const { heartbeats } = yield* setUpHeartbeats
       const answer = yield* heartbeats.create(input)
-      assert.strictEqual(outcome(answer), "422 validation_failed")
+      assert.strictEqual(statusAndError(answer), "422 validation_failed")
       assert.include(
         answer.body.detail.issues.map(({ path }: { path: ReadonlyArray<unknown> }) => path[0]),
         field
@@ -75,7 +75,7 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
 
   it.effect("hides its ping URL from callers with read access only", () =>
     Effect.gen(function* () {
-      const { id, member } = yield* beginWith()
+      const { id, member } = yield* setUpHeartbeat()
       const { key } = yield* createKey(member, { scopes: ["monitors:read"] })
       const path = `${member.workspace}/monitors/heartbeat`
       const one = yield* ask("GET", `${path}/${id}`, { token: key })
@@ -99,7 +99,7 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
   it.effect("has a ping URL that the database stores only hashed and encrypted", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { url } = yield* beginWith()
+      const { url } = yield* setUpHeartbeat()
       const secret = url.slice(-36)
       const rows = yield* sql`
         SELECT monitor_id
@@ -111,7 +111,7 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
 
   it.effect("gets a new ping URL, and the old one stops working immediately on every node", () =>
     Effect.gen(function* () {
-      const { heartbeats, id, monitor, ping } = yield* beginWith()
+      const { heartbeats, id, monitor, ping } = yield* setUpHeartbeat()
       assert.strictEqual((yield* ping()).status, 200)
       const rotated = yield* heartbeats.act(id, "rotate-url")
       assert.strictEqual(rotated.status, 200)
@@ -126,7 +126,7 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
 
   it.effect("is updated only in the given fields", () =>
     Effect.gen(function* () {
-      const { heartbeats, id, monitor } = yield* beginWith()
+      const { heartbeats, id, monitor } = yield* setUpHeartbeat()
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual((yield* heartbeats.update(id, {})).body, monitor)
       const changes = { name: "Renamed", tags: ["a"], grace_seconds: 60, max_duration_seconds: 30 }
@@ -156,7 +156,7 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
         [{ period_seconds: 60, schedule: "0 3 * * *" }, "schedule"]
       ] as const) {
         const refused = yield* heartbeats.update(id, wrong)
-        assert.strictEqual(outcome(refused), "422 validation_failed")
+        assert.strictEqual(statusAndError(refused), "422 validation_failed")
         assert.deepStrictEqual(refused.body.detail.issues[0].path, [field])
       }
       assert.deepStrictEqual((yield* heartbeats.get(id)).body, back.body)
@@ -165,13 +165,13 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
 
   it.effect("is deleted with its incidents and its ping URL", () =>
     Effect.gen(function* () {
-      const { heartbeats, id, ping } = yield* beginWith()
+      const { heartbeats, id, ping } = yield* setUpHeartbeat()
       yield* ping("/fail")
       const removed = yield* heartbeats.remove(id)
       assert.strictEqual(removed.status, 204)
       assert.strictEqual((yield* ping()).status, 404)
       assert.deepStrictEqual((yield* heartbeats.incidents()).body.data, [])
-      assert.strictEqual(outcome(yield* heartbeats.act(id, "rotate-url")), "404 not_found")
+      assert.strictEqual(statusAndError(yield* heartbeats.act(id, "rotate-url")), "404 not_found")
     })
   )
 })
@@ -179,7 +179,7 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
 const viaProxy = { "x-forwarded-for": "192.0.2.1", "x-forwarded-proto": "https" }
 
 const requestedScheme = Effect.gen(function* () {
-  const { member, monitor } = yield* beginWith()
+  const { member, monitor } = yield* setUpHeartbeat()
   const { body } = yield* ask("GET", `${member.workspace}/monitors/heartbeat/${monitor.id}`, {
     token: member.access_token,
     headers: viaProxy

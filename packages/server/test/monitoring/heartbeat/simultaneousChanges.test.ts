@@ -15,7 +15,7 @@ import { Ids } from "../../../src/core/Ids.ts"
 import { Signals } from "../../../src/events/Signals.ts"
 import { StoreClock } from "../../../src/store/StoreClock.ts"
 import { collide } from "../../support/collide.ts"
-import { type Answer, together } from "../../support/http.ts"
+import { type Answer, runConcurrently } from "../../support/http.ts"
 import { type TestApp, testNodesLayer } from "../../support/TestApp.ts"
 import { setUpHeartbeats, type heartbeatsOf, ping } from "../monitors.ts"
 
@@ -64,7 +64,7 @@ const race = Effect.fnUntraced(function* (
   const both = pair.map((act) => doing[act])
   // A check skips locked rows, so it cannot be made to wait.
   const answers = yield* pair.includes("check")
-    ? together(both)
+    ? runConcurrently(both)
     : collide(sql`SELECT FROM heartbeats WHERE monitor_id = ${id} FOR UPDATE`, both)
   for (const answer of answers) {
     if (typeof answer !== "number") assert.include([200, 204, 404], answer.status, answer.text)

@@ -13,7 +13,7 @@ import { heartbeatState, toPingColumns } from "../../../src/monitoring/heartbeat
 import { HeartbeatsRepo } from "../../../src/monitoring/heartbeat/HeartbeatsRepo.ts"
 import { makeIdAt } from "../../../src/monitoring/makeIdAt.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
-import { beginWith } from "../monitors.ts"
+import { setUpHeartbeat } from "../monitors.ts"
 
 const between = (minimum: number, maximum: number) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum }))
@@ -73,7 +73,7 @@ class Subject extends Context.Service<Subject, { readonly id: string }>()(
 
 const SubjectLayer = Layer.effect(
   Subject,
-  Effect.map(beginWith(), ({ id }) => Subject.of({ id }))
+  Effect.map(setUpHeartbeat(), ({ id }) => Subject.of({ id }))
 ).pipe(Layer.provideMerge(Layer.provideMerge(HeartbeatsRepo.layer, testAppLayer())), Layer.orDie)
 
 layer(SubjectLayer)("writeOrdinaryPings", (it) => {

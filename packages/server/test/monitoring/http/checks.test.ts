@@ -12,7 +12,7 @@ import { afterAll, assert, beforeAll, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { RequestListener } from "node:http"
 import { getCACertificates, setDefaultCACertificates, TLSSocket } from "node:tls"
-import { ask, type Member, outcome, signUp, together } from "../../support/http.ts"
+import { ask, type Member, statusAndError, signUp, runConcurrently } from "../../support/http.ts"
 import { runningNodeLayer } from "../../support/TestApp.ts"
 import {
   assertTested,
@@ -143,7 +143,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of an HTTP mon
           /valid for 3 more days, less than 7/
         ]
       ]
-      const monitors = yield* together(cases.map(([input]) => checked(member, input)))
+      const monitors = yield* runConcurrently(cases.map(([input]) => checked(member, input)))
       monitors.forEach((monitor, index) => {
         const [input, code, message] = cases[index] ?? assert.fail("no case")
         const { error } = monitor.last_check
@@ -213,7 +213,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of an HTTP mon
         cause: { code: "http_status", message: "Responded with 500." }
       })
       status = 204
-      assert.strictEqual(outcome(yield* monitors.act(created.id, "check")), "202")
+      assert.strictEqual(statusAndError(yield* monitors.act(created.id, "check")), "202")
       yield* stateOf({ status: "down", failures: 0 })
       yield* stateOf({ status: "up" })
       const { body: closed } = yield* monitors.incidents()
@@ -258,7 +258,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of an HTTP mon
       const inUse = yield* ask("DELETE", `${member.workspace}/secrets/TOKEN`, {
         token: member.access_token
       })
-      assert.strictEqual(outcome(inUse), "409 conflict")
+      assert.strictEqual(statusAndError(inUse), "409 conflict")
       assert.strictEqual(inUse.body.detail.existing_id, echoed.id)
     })
   )
@@ -301,7 +301,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of an HTTP mon
       })
       assert.deepInclude(changed, { headers: { authorization: "•••" }, body: '{"a":1}' })
       const wrong = yield* monitors.update(created.id, { method: "GET" })
-      assert.strictEqual(outcome(wrong), "422 validation_failed")
+      assert.strictEqual(statusAndError(wrong), "422 validation_failed")
     })
   )
 })

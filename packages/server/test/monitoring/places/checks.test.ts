@@ -3,7 +3,7 @@ import type { WorkerProbe } from "@scheduling/domain/workers/WorkerProtocol"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { ask, type Member, signUp, together } from "../../support/http.ts"
+import { ask, type Member, signUp, runConcurrently } from "../../support/http.ts"
 import { signalledNodesLayer } from "../../support/TestApp.ts"
 import { onPostgres } from "../../support/TestDatabase.ts"
 import { agentOf, workersOf } from "../../workers/workers.ts"
@@ -235,7 +235,7 @@ layer(signalledNodesLayer, { excludeTestServices: true })("a check from places",
       const results = resultsOf([probe], () => ({ result: success }))
       const beat = fra.agent.beat(fra.session, { probes: results })
       assert.deepStrictEqual(
-        (yield* together([beat, beat])).map(({ status }) => status),
+        (yield* runConcurrently([beat, beat])).map(({ status }) => status),
         [200, 200]
       )
       const taken = yield* place
@@ -276,7 +276,7 @@ layer(signalledNodesLayer, { excludeTestServices: true })("a check from places",
         unreached: state === "cut off",
         result: { good: success, "cut off": unreachable, paused: stalled }[state]
       }))
-      const monitors = yield* together(
+      const monitors = yield* runConcurrently(
         Array.from({ length: 8 }, (_, n) =>
           sites.create({ ...places("fra"), url: `http://site${n}.test/`, confirm_after: 10 })
         )
@@ -288,7 +288,7 @@ layer(signalledNodesLayer, { excludeTestServices: true })("a check from places",
         )
       }
       state = "cut off"
-      yield* together(ids.map((id) => sites.act(id, "check")))
+      yield* runConcurrently(ids.map((id) => sites.act(id, "check")))
       const reason = (expected: string) =>
         eventuallyOf(expected, sites.list("?limit=20"), ({ body }) =>
           body.data.some(

@@ -6,7 +6,7 @@ import { TestClock } from "effect/testing"
 import { Processes } from "../../../src/monitoring/process/Processes.ts"
 import { ProcessMonitorsRepo } from "../../../src/monitoring/process/ProcessMonitorsRepo.ts"
 import { subjectRemoved } from "../../../src/events/Outbox.ts"
-import { ask, createKey, outcome, signUp } from "../../support/http.ts"
+import { ask, createKey, statusAndError, signUp } from "../../support/http.ts"
 import { keyedOf } from "../../support/keyed.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { agentOf, workersOf } from "../../workers/workers.ts"
@@ -121,7 +121,7 @@ layer(testAppLayer())("a process monitor", (it) => {
         yield* monitors.update(id, { min_count: 3 }),
         yield* monitors.update(id, { max_count: 1 })
       ]) {
-        assert.strictEqual(outcome(refused), "422 validation_failed")
+        assert.strictEqual(statusAndError(refused), "422 validation_failed")
         assert.deepStrictEqual(refused.body.detail.issues[0].path, ["max_count"])
       }
       const freed = yield* monitors.update(id, { min_count: 3, max_count: null })
@@ -176,17 +176,17 @@ layer(testAppLayer())("a process monitor", (it) => {
         ...fixture.input,
         worker_id: stranger.worker.id
       })
-      assert.strictEqual(outcome(foreign), "422 validation_failed")
+      assert.strictEqual(statusAndError(foreign), "422 validation_failed")
       assert.deepStrictEqual(foreign.body.detail.issues[0].path, ["worker_id"])
       const keyed = keyedOf(fixture.member)
       const theirs = { ...fixture.input, worker_id: stranger.worker.id }
       yield* keyed.put("monitors/process", "known", fixture.input)
       for (const key of ["known", "new"]) {
         const put = yield* keyed.put("monitors/process", key, theirs)
-        assert.strictEqual(outcome(put), "422 validation_failed")
+        assert.strictEqual(statusAndError(put), "422 validation_failed")
       }
       const moved = yield* fixture.monitors.update(id, { worker_id: stranger.worker.id })
-      assert.strictEqual(outcome(moved), "422 validation_failed")
+      assert.strictEqual(statusAndError(moved), "422 validation_failed")
     })
   )
 
@@ -234,7 +234,7 @@ layer(testAppLayer())("a process monitor", (it) => {
       const own = `${member.workspace}/monitors/process/${first.body.id}`
       assert.strictEqual((yield* ask("GET", own, { token: key })).status, 200)
       yield* workers.remove(worker.id)
-      assert.strictEqual(outcome(yield* monitors.get(first.body.id)), "404 not_found")
+      assert.strictEqual(statusAndError(yield* monitors.get(first.body.id)), "404 not_found")
       const all = yield* ask("GET", `${member.workspace}/monitors`, { token: key })
       assert.deepStrictEqual(all.body.data, [])
     })
@@ -365,7 +365,7 @@ layer(testAppLayer())("a process monitor", (it) => {
     Effect.gen(function* () {
       const { input, monitors } = yield* setUp
       const refused = yield* monitors.create({ ...input, ...change })
-      assert.strictEqual(outcome(refused), "422 validation_failed")
+      assert.strictEqual(statusAndError(refused), "422 validation_failed")
       assert.strictEqual(refused.body.detail.issues[0].path[0], field)
     })
   )

@@ -24,7 +24,7 @@ import { Outbox } from "../../../src/events/Outbox.ts"
 import { Ids } from "../../../src/core/Ids.ts"
 import { Signals } from "../../../src/events/Signals.ts"
 import { StoreClock } from "../../../src/store/StoreClock.ts"
-import { outcome } from "../../support/http.ts"
+import { statusAndError } from "../../support/http.ts"
 import { loopback, testAppLayer } from "../../support/TestApp.ts"
 import { setUpHeartbeats } from "../monitors.ts"
 
@@ -210,7 +210,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
       }
       for (const host of ["https://site.test", "site.test:443", "a b", "-x.test", "", "10.0.0.5"]) {
         const refused = yield* ssl.create({ host })
-        assert.strictEqual(outcome(refused), "422 validation_failed", host)
+        assert.strictEqual(statusAndError(refused), "422 validation_failed", host)
         assert.deepStrictEqual(refused.body.detail.issues[0].path, ["host"])
       }
       assert.strictEqual((yield* ssl.create({ host: "2606:4700::1111" })).status, 201)
@@ -226,10 +226,14 @@ layer(testAppLayer())("an SSL monitor", (it) => {
         "mün chen.de",
         `${"ü".repeat(260)}.de`
       ]) {
-        assert.strictEqual(outcome(yield* ssl.create({ host })), "422 validation_failed", host)
+        assert.strictEqual(
+          statusAndError(yield* ssl.create({ host })),
+          "422 validation_failed",
+          host
+        )
       }
       for (const wrong of [{ port: 0 }, { warn_days: [0] }, { check_interval_seconds: 60 }]) {
-        assert.strictEqual(outcome(yield* ssl.create(wrong)), "422 validation_failed")
+        assert.strictEqual(statusAndError(yield* ssl.create(wrong)), "422 validation_failed")
       }
     })
   )
@@ -326,7 +330,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
       assert.strictEqual(seen.last_check_at, "2026-06-01T12:01:00.000Z")
       const paused = yield* ssl.act(created.id, "pause")
       assert.strictEqual(paused.body.status, "paused")
-      assert.strictEqual(outcome(yield* ssl.act(created.id, "check")), "409 conflict")
+      assert.strictEqual(statusAndError(yield* ssl.act(created.id, "check")), "409 conflict")
       yield* TestClock.adjust("1 day")
       yield* checkAll
       assert.strictEqual((yield* ssl.get(created.id)).body.last_check_at, seen.last_check_at)

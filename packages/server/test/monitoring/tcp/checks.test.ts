@@ -1,7 +1,7 @@
 import { replying, tcpTarget } from "@scheduling/calls/testing/CallTargets"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { outcome, signUp, together } from "../../support/http.ts"
+import { statusAndError, signUp, runConcurrently } from "../../support/http.ts"
 import { runningNodeLayer } from "../../support/TestApp.ts"
 import { assertTested, type CheckCase, firstCheckOf, monitorsOfKind } from "../monitors.ts"
 
@@ -32,7 +32,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of a TCP monit
         [{ ...at(endless), expect: "220" }, "response_rule", /in its first 64 KiB/],
         [{ host: "nowhere.invalid", port: 80 }, "dns", /^(Host not found|Name server)/]
       ]
-      const checked = yield* together(cases.map(([input]) => firstCheckOf(monitors, input)))
+      const checked = yield* runConcurrently(cases.map(([input]) => firstCheckOf(monitors, input)))
       checked.forEach((monitor, index) => {
         const [input, code, message] = cases[index] ?? assert.fail("no case")
         const { error } = monitor.last_check
@@ -45,7 +45,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of a TCP monit
       assert.deepInclude(open?.last_check, { dns_ms: null, tls_ms: null, wait_ms: null })
       assert.isNumber(open?.last_check.connect_ms)
       const refused = yield* monitors.create({ host: "192.168.0.1", port: 22 })
-      assert.strictEqual(outcome(refused), "422 validation_failed")
+      assert.strictEqual(statusAndError(refused), "422 validation_failed")
     })
   )
 })

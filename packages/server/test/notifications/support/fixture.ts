@@ -1,25 +1,25 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import {
-  call,
+  sendJson,
   eventually,
   newUser,
   type ServerProcess,
   startServer
 } from "../../support/ServerProcess.ts"
-import { httpReceiver, smtpReceiver } from "./receivers.ts"
+import { startHttpReceiver, startSmtpReceiver } from "./receivers.ts"
 import { eventsIn } from "./events.ts"
 
-export const withinMs = 60_000
+export const maxWaitMs = 60_000
 
 /**
  * Creates users who are notified about their monitors by email and webhook, and nodes that can be
  * killed.
  */
 export const beginFixture = Effect.fnUntraced(function* (store: Readonly<Record<string, string>>) {
-  const smtp = yield* smtpReceiver()
+  const smtp = yield* startSmtpReceiver()
   let hold: Promise<void> | undefined
-  const hook = yield* httpReceiver(() => (hold === undefined ? {} : { after: hold }))
+  const hook = yield* startHttpReceiver(() => (hold === undefined ? {} : { after: hold }))
   const start = startServer({
     ...store,
     EGRESS_ALLOW: "127.0.0.0/8",
@@ -31,13 +31,13 @@ export const beginFixture = Effect.fnUntraced(function* (store: Readonly<Record<
   const { token, workspace } = yield* newUser(node)
   const ask = (method: string, at: string, body?: object) =>
     Effect.promise(() =>
-      call(node, method, workspace + at, { token, ...(body === undefined ? {} : { body }) })
+      sendJson(node, method, workspace + at, { token, ...(body === undefined ? {} : { body }) })
     )
 
   const link = yield* eventually(
     "a link for the email",
     async () => /\/email\/verify\/\S+/.exec(smtp.mails[0]?.text ?? "")?.[0],
-    withinMs
+    maxWaitMs
   )
   yield* Effect.promise(() => fetch(node.url + link, { method: "POST" }))
   const { body: channel } = yield* ask("POST", "/notifications/channels", {
@@ -102,7 +102,7 @@ export const beginFixture = Effect.fnUntraced(function* (store: Readonly<Record<
 
 export type Fixture = Effect.Success<ReturnType<typeof beginFixture>>
 
-export interface Watched {
+export interface Heartbeat {
   readonly id: string
   readonly name: string
   readonly pingPath: string
@@ -115,7 +115,7 @@ export const createHeartbeat = Effect.fnUntraced(function* ({ ask }: Fixture, na
     grace_seconds: 30
   })
   const pingPath = new URL(String(body.ping_url)).pathname
-  return { id: String(body.id), name, pingPath } satisfies Watched
+  return { id: String(body.id), name, pingPath } satisfies Heartbeat
 })
 
 /**
@@ -124,19 +124,19 @@ export const createHeartbeat = Effect.fnUntraced(function* ({ ask }: Fixture, na
  */
 export const assertNotifiedOnce = Effect.fnUntraced(function* (
   { ask, mailsOf, node, eventsOf }: Fixture,
-  { id, name, pingPath }: Watched
+  { id, name, pingPath }: Heartbeat
 ) {
   const hasEvents = (count: number) => async () => {
     const types = eventsOf(id)
     if (types.length !== count) throw new Error(`there are ${types.length} events: ${types.join()}`)
     return true
   }
-  yield* eventually(`${name}: down`, hasEvents(1), withinMs)
-  yield* eventually(`${name}: a mail`, async () => mailsOf(name) === 1, withinMs)
+  yield* eventually(`${name}: down`, hasEvents(1), maxWaitMs)
+  yield* eventually(`${name}: a mail`, async () => mailsOf(name) === 1, maxWaitMs)
   const { status } = yield* Effect.promise(() => fetch(node().url + pingPath))
   assert.strictEqual(status, 200, name)
-  yield* eventually(`${name}: up`, hasEvents(2), withinMs)
-  yield* eventually(`${name}: another mail`, async () => mailsOf(name) === 2, withinMs)
+  yield* eventually(`${name}: up`, hasEvents(2), maxWaitMs)
+  yield* eventually(`${name}: another mail`, async () => mailsOf(name) === 2, maxWaitMs)
   assert.deepStrictEqual(eventsOf(id), ["incident.opened", "incident.closed"], name)
   const { body } = yield* ask("GET", `/incidents?subject_id=${id}`)
   assert.lengthOf(body.data, 1, name)
@@ -151,7 +151,7 @@ export const assertNotifiedOnce = Effect.fnUntraced(function* (
       const statuses = incident.deliveries.map(({ status }: { readonly status: string }) => status)
       return !statuses.includes("sending") && !statuses.includes("queued") && statuses
     },
-    withinMs
+    maxWaitMs
   )
   assert.deepStrictEqual(deliveries, Array(4).fill("delivered"), name)
 })

@@ -11,7 +11,7 @@ import type {
   ChannelResult
 } from "../../../src/notifications/kinds/Kind.ts"
 import { messageOf, type MessageEvent } from "../../../src/notifications/kinds/Message.ts"
-import { httpReceiver, type Reply, type Received } from "./receivers.ts"
+import { startHttpReceiver, type Reply, type Received } from "./receivers.ts"
 import { describeEvent } from "../../../src/notifications/routing/describeEvent.ts"
 import { announcementData } from "./events.ts"
 
@@ -19,7 +19,7 @@ export const deliveryId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42"
 export const subjectId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
 export const workspaceId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"
 
-export const told = (
+export const messageEvent = (
   fields: Partial<MessageEvent> & { readonly event?: NotificationEvent } = {}
 ): MessageEvent => ({
   event: "execution.failed",
@@ -59,17 +59,19 @@ export const messageWith = (
     created_at: new Date(Date.UTC(2026, 0, 31, 9, 30))
   })
 
-export const down = messageWith({ begun: 1 }, [told()])
-export const up = messageWith({ ended: 1 }, [told({ event: "task.recovered", reason: null })])
-export const other = messageWith({ other: 1 }, [
-  told({ event: "certificate.expiring", reason: "in 7 days" })
+export const downMessage = messageWith({ begun: 1 }, [messageEvent()])
+export const upMessage = messageWith({ ended: 1 }, [
+  messageEvent({ event: "task.recovered", reason: null })
+])
+export const otherMessage = messageWith({ other: 1 }, [
+  messageEvent({ event: "certificate.expiring", reason: "in 7 days" })
 ])
 
 /** A message with long, hostile names and errors. */
 export const hostileMessage = messageWith(
   { begun: 12_345 },
   Array.from({ length: 10 }, (_, index) =>
-    told({
+    messageEvent({
       name: `<!channel> @all @**all** <users/all> *b* _i_ [x](http://evil.test) \r\nBcc: x@evil.test\u0000 ${index}${"\u{1F600}".repeat(80)}`,
       reason: `</td><script>alert(1)</script> \u2028 "quoted" \\ ${"e".repeat(400)}`
     })
@@ -77,7 +79,7 @@ export const hostileMessage = messageWith(
   "Acme\r\nBcc: x@evil.test <b>"
 )
 
-export interface Sent {
+export interface SentRequests {
   readonly result: ChannelResult
   readonly requests: ReadonlyArray<Received>
   /** The URLs to which the messages would have been sent. */
@@ -88,11 +90,11 @@ export interface Sent {
 export const sendBy = (
   kind: Kind,
   config: Config,
-  message = down,
+  message = downMessage,
   answer: (request: Received) => Reply = () => ({})
-): Effect.Effect<Sent> =>
+): Effect.Effect<SentRequests> =>
   Effect.gen(function* () {
-    const receiver = yield* httpReceiver(answer)
+    const receiver = yield* startHttpReceiver(answer)
     const call = yield* Call
     const urls: Array<URL> = []
     const http =

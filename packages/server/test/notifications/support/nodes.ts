@@ -62,7 +62,7 @@ const Repositories = Layer.mergeAll(
 )
 
 /** The router and the sender, whose steps the test runs itself. */
-export const stepsLayer = (fields: Partial<AppConfig["Service"]> = {}) =>
+export const steppedNotifierLayer = (fields: Partial<AppConfig["Service"]> = {}) =>
   Layer.fresh(
     Layer.mergeAll(Router.layer, Sender.layer).pipe(
       Layer.provideMerge(MemberChannels.layer),
@@ -78,7 +78,7 @@ export const stepsLayer = (fields: Partial<AppConfig["Service"]> = {}) =>
 
 /** A node that only sends notifications. Each use of the layer is a separate node. */
 export const notifierLayer = (fields: Partial<AppConfig["Service"]> = {}) =>
-  NotifierLayer.pipe(Layer.provideMerge(stepsLayer(fields)))
+  NotifierLayer.pipe(Layer.provideMerge(steppedNotifierLayer(fields)))
 
 /** Inserts a workspace with the secret that signs its webhook messages. */
 export const insertWorkspaceOf = Effect.fnUntraced(function* (share: number) {

@@ -24,7 +24,7 @@ export interface Reply {
 }
 
 /** Starts an HTTP server that records its requests and responds with `answer`. */
-export const httpReceiver = (answer: (request: Received) => Reply = () => ({})) =>
+export const startHttpReceiver = (answer: (request: Received) => Reply = () => ({})) =>
   Effect.acquireRelease(
     Effect.callback<{
       readonly url: string
@@ -85,7 +85,7 @@ export interface ReceivedMail {
 }
 
 /** Starts a real mail server. `refuse` makes it reject a recipient or a message with a code. */
-export const smtpReceiver = (
+export const startSmtpReceiver = (
   options: {
     readonly password?: string
     readonly refuseReceiver?: (address: string) => { code: number; message: string } | undefined

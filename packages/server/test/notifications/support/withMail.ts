@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { eventually } from "../../engine/runner/support/tasks.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { type ReceivedMail, smtpReceiver } from "./receivers.ts"
+import { type ReceivedMail, startSmtpReceiver } from "./receivers.ts"
 
 export class Mails extends Context.Service<Mails, ReadonlyArray<ReceivedMail>>()(
   "@scheduling/server/test/Mails"
@@ -11,7 +11,7 @@ export class Mails extends Context.Service<Mails, ReadonlyArray<ReceivedMail>>()
 /** The service with a real mail server. It sends notifications only if `runner` is on. */
 export const appWithMail = (runner: "on" | "off") =>
   Layer.unwrap(
-    Effect.map(smtpReceiver(), ({ mails, port }) =>
+    Effect.map(startSmtpReceiver(), ({ mails, port }) =>
       Layer.provideMerge(
         Layer.succeed(Mails, mails),
         testAppLayer({
@@ -27,7 +27,7 @@ export const appWithMail = (runner: "on" | "off") =>
 export const testAppWithMail = appWithMail("off")
 
 /** Waits until this number of emails with the subject have arrived, and returns the last one. */
-export const mailTo = Effect.fnUntraced(function* (email: string, subject: string, count = 1) {
+export const waitForMail = Effect.fnUntraced(function* (email: string, subject: string, count = 1) {
   const mails = yield* Mails
   const received = yield* TestClock.withLive(
     eventually(

@@ -6,8 +6,8 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import { sendCommand } from "../../../src/controlSocket.ts"
 import { follow } from "../../live/streams.ts"
-import { dataDirectory } from "../../support/dataDirectory.ts"
-import { call, eventually, newUser, startServer } from "../../support/ServerProcess.ts"
+import { createDataDirectory } from "../../support/createDataDirectory.ts"
+import { sendJson, eventually, newUser, startServer } from "../../support/ServerProcess.ts"
 import { TestApp } from "../../support/TestApp.ts"
 import { freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts"
 
@@ -37,7 +37,7 @@ const account = (DATA_DIR: string, ...words: ReadonlyArray<string>) =>
   )
 
 const store = Effect.gen(function* () {
-  const DATA_DIR = yield* dataDirectory("account")
+  const DATA_DIR = yield* createDataDirectory("account")
   if (testDatabaseUrl === undefined) return { DATA_DIR }
   return {
     DATA_DIR,
@@ -61,7 +61,7 @@ describe("npm run account", () => {
 
         const server = yield* startServer({ ...env, REGISTRATION: "closed", RUNNER: "off" })
         const post = (at: string, body: unknown) =>
-          Effect.promise(() => call(server, "POST", at, { body }))
+          Effect.promise(() => sendJson(server, "POST", at, { body }))
         const logIn = Effect.map(
           post("/v1/auth/login", { email, password }),
           ({ status }) => status
@@ -91,7 +91,7 @@ describe("npm run account", () => {
         const login = yield* post("/v1/auth/login", { email, password })
         const accessToken = String(login.body.access_token)
         const { body: workspaces } = yield* Effect.promise(() =>
-          call(server, "GET", "/v1/workspaces", { token: accessToken })
+          sendJson(server, "GET", "/v1/workspaces", { token: accessToken })
         )
         const stream = yield* follow({
           workspace: `/v1/workspaces/${workspaces.data[0].id}`,
@@ -102,7 +102,7 @@ describe("npm run account", () => {
         yield* eventually("the end of the stream", async () => stream.end() === "ended", 10_000)
         assert.strictEqual(yield* logIn, 401)
         const me = yield* Effect.promise(() =>
-          call(server, "GET", "/v1/auth/me", { token: accessToken })
+          sendJson(server, "GET", "/v1/auth/me", { token: accessToken })
         )
         assert.strictEqual(me.status, 401)
         assert.match((yield* account(env.DATA_DIR, "list")).out, /disabled at/)
@@ -154,7 +154,7 @@ describe("npm run account", () => {
         assert.match(out, /@example\.com {2}since/)
         const { token, workspace } = yield* newUser(server)
         yield* Effect.promise(() =>
-          call(server, "PATCH", workspace, { token, body: { name: "ours" } })
+          sendJson(server, "PATCH", workspace, { token, body: { name: "ours" } })
         )
         const verified = yield* account(env.DATA_DIR, "verify-audit")
         assert.match(verified.out, /^\d+ events are intact\. The last event/, verified.err)

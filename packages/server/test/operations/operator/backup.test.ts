@@ -5,8 +5,8 @@ import { execFile } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { sendCommand } from "../../../src/controlSocket.ts"
-import { dataDirectory } from "../../support/dataDirectory.ts"
-import { call, newUser, startServer, temporaryFolder } from "../../support/ServerProcess.ts"
+import { createDataDirectory } from "../../support/createDataDirectory.ts"
+import { sendJson, newUser, startServer, temporaryFolder } from "../../support/ServerProcess.ts"
 import { freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts"
 
 const program = path.resolve(import.meta.dirname, "../../../src/restore.ts")
@@ -29,7 +29,7 @@ describe("npm run backup", () => {
     "contains every write that was acknowledged before it, while other writes continue",
     () =>
       Effect.gen(function* () {
-        const DATA_DIR = yield* dataDirectory("backup")
+        const DATA_DIR = yield* createDataDirectory("backup")
         const to = path.join(yield* temporaryFolder("backups"), "today")
         const acknowledged: Array<string> = []
         let atBackup: ReadonlyArray<string> = []
@@ -38,7 +38,7 @@ describe("npm run backup", () => {
             const server = yield* startServer({ DATA_DIR, RUNNER: "off" })
             const user = yield* newUser(server)
             const create = async () => {
-              const { body, status } = await call(server, "POST", `${user.workspace}/cron`, {
+              const { body, status } = await sendJson(server, "POST", `${user.workspace}/cron`, {
                 token: user.token,
                 body: { name: "a", url: "https://example.com/", schedule: "0 0 1 1 *" }
               })
@@ -73,7 +73,7 @@ describe("npm run backup", () => {
         const restored = yield* startServer({ DATA_DIR: elsewhere, RUNNER: "off" })
         for (const id of atBackup) {
           const { status } = yield* Effect.promise(() =>
-            call(restored, "GET", `${workspace}/cron/${id}`, { token })
+            sendJson(restored, "GET", `${workspace}/cron/${id}`, { token })
           )
           assert.strictEqual(status, 200, id)
         }

@@ -5,9 +5,9 @@ import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import * as path from "node:path"
 import { sendCommand } from "../../../src/controlSocket.ts"
-import { dataDirectory } from "../../support/dataDirectory.ts"
+import { createDataDirectory } from "../../support/createDataDirectory.ts"
 import {
-  call,
+  sendJson,
   eventually,
   newUser,
   startServer,
@@ -33,7 +33,7 @@ describe("npm run move", () => {
     "moves a service to PostgreSQL, where it continues with all its data",
     () =>
       Effect.gen(function* () {
-        const DATA_DIR = yield* dataDirectory("move")
+        const DATA_DIR = yield* createDataDirectory("move")
         const url = yield* freshDatabaseUrl(testDatabaseUrl ?? "")
         const called: Array<string> = []
         const port = yield* httpTarget((request, response) => {
@@ -47,7 +47,7 @@ describe("npm run move", () => {
             const { token, workspace } = yield* newUser(server)
             const post = (at: string, body?: unknown) =>
               Effect.promise(() =>
-                call(server, "POST", `${workspace}${at}`, {
+                sendJson(server, "POST", `${workspace}${at}`, {
                   token,
                   ...(body === undefined ? {} : { body })
                 })

@@ -10,7 +10,7 @@ import { Partitions } from "../../../src/engine/Partitions.ts"
 import { initializeDirectory } from "../../../src/store/embedded/initialize.ts"
 import { embeddedLayer } from "../../../src/store/Sql.ts"
 import { listPartitions, listTables } from "../../../src/store/moving/catalog.ts"
-import { dataDirectory } from "../../support/dataDirectory.ts"
+import { createDataDirectory } from "../../support/createDataDirectory.ts"
 import { rowsForAllTables } from "../../support/rowsForAllTables.ts"
 import { temporaryFolder } from "../../support/ServerProcess.ts"
 import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts"
@@ -90,7 +90,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "120 seconds" })("a mov
     "copies every row, every partition and every sequence, and does not change the source",
     () =>
       Effect.gen(function* () {
-        const dataDir = yield* dataDirectory("move")
+        const dataDir = yield* createDataDirectory("move")
         const to = yield* url
         const before = yield* onSource(dataDir, Effect.andThen(fill, everything))
         for (const [name, rows] of Object.entries(before.rows)) {
@@ -122,7 +122,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "120 seconds" })("a mov
     "is rejected if it cannot be complete",
     () =>
       Effect.gen(function* () {
-        const dataDir = yield* dataDirectory("move")
+        const dataDir = yield* createDataDirectory("move")
         const to = yield* url
         const onTo = (statement: string) => onTarget(to, run(statement))
         const bare = yield* temporaryFolder("bare")

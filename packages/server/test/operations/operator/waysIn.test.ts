@@ -5,16 +5,16 @@ import { sendCommand } from "../../../src/controlSocket.ts"
 import { makeAuthenticator } from "../../accounts/passkeys/authenticator.ts"
 import {
   destinationOf,
-  ownPage,
+  panelPageHeaders,
   publicUrl,
-  refresh,
+  refreshPanelSession,
   sessionCookieOf,
   signInAs,
   TestProvider,
   TestProviderLayer
 } from "../../accounts/oidc/identityProvider.ts"
-import { dataDirectory } from "../../support/dataDirectory.ts"
-import { ask, outcome } from "../../support/http.ts"
+import { createDataDirectory } from "../../support/createDataDirectory.ts"
+import { ask, statusAndError } from "../../support/http.ts"
 import { eventually, startServer } from "../../support/ServerProcess.ts"
 import { TestApp } from "../../support/TestApp.ts"
 
@@ -22,18 +22,23 @@ const email = "ada@example.com"
 
 /** Opens the panel with a token that the operator created. */
 const signInWith = (token: string) =>
-  ask("POST", "/panel/link", { body: { token }, headers: ownPage })
+  ask("POST", "/panel/link", { body: { token }, headers: panelPageHeaders })
 
 const addPasskey = Effect.fnUntraced(function* (cookie: string) {
   const post = (path: string, body: object) =>
-    ask("POST", `/panel/session/passkeys/${path}`, { body, headers: { ...ownPage, cookie } })
+    ask("POST", `/panel/session/passkeys/${path}`, {
+      body,
+      headers: { ...panelPageHeaders, cookie }
+    })
   const { body: begun } = yield* post("options", {})
   const response = makeAuthenticator().register({
     origin: publicUrl,
     rpId: new URL(publicUrl).hostname,
     challenge: begun.options.challenge
   })
-  return outcome(yield* post("add", { challenge: begun.challenge, response, name: "Laptop" }))
+  return statusAndError(
+    yield* post("add", { challenge: begun.challenge, response, name: "Laptop" })
+  )
 })
 
 describe("npm run account, with PASSWORD_LOGIN=off", () => {
@@ -42,7 +47,7 @@ describe("npm run account, with PASSWORD_LOGIN=off", () => {
     () =>
       Effect.gen(function* () {
         const { issuer, people } = yield* TestProvider
-        const DATA_DIR = yield* dataDirectory("ways-in")
+        const DATA_DIR = yield* createDataDirectory("ways-in")
         const server = yield* startServer({
           DATA_DIR,
           RUNNER: "off",
@@ -75,10 +80,10 @@ describe("npm run account, with PASSWORD_LOGIN=off", () => {
           assert.match(yield* account("remove-passkeys", email), /has no passkey/)
 
           const [token = ""] = (yield* account("sign-in-link", email)).split("\n")
-          assert.strictEqual(outcome(yield* signInWith(first)), "401 invalid_link")
+          assert.strictEqual(statusAndError(yield* signInWith(first)), "401 invalid_link")
           const signedIn = yield* signInWith(token)
           assert.strictEqual(signedIn.status, 200, signedIn.text)
-          assert.strictEqual(outcome(yield* signInWith(token)), "401 invalid_link")
+          assert.strictEqual(statusAndError(yield* signInWith(token)), "401 invalid_link")
           const sessions = yield* ask("GET", "/v1/auth/sessions", {
             token: signedIn.body.access_token
           })
@@ -90,7 +95,7 @@ describe("npm run account, with PASSWORD_LOGIN=off", () => {
           // account.
           const [link = ""] = (yield* account("verify-link", email)).split("\n")
           const verified = yield* ask("POST", "/v1/auth/email/verify", { body: { token: link } })
-          assert.strictEqual(outcome(verified), "204")
+          assert.strictEqual(statusAndError(verified), "204")
           for (const subject of ["one", "two"]) {
             people.set(subject, { email, email_verified: true })
           }
@@ -105,7 +110,7 @@ describe("npm run account, with PASSWORD_LOGIN=off", () => {
             "/sign-in?problem=linked_otherwise"
           )
           assert.match(yield* account("unlink", email), /identities of .* were removed/)
-          assert.strictEqual((yield* refresh(sessionCookieOf(linked))).status, 401)
+          assert.strictEqual((yield* refreshPanelSession(sessionCookieOf(linked))).status, 401)
           assert.strictEqual(destinationOf(yield* signInAs("two")), "/")
 
           assert.match(yield* account("remove-passkeys", email), /^1 passkeys/)

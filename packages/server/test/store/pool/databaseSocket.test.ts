@@ -17,7 +17,7 @@ const until = (condition: () => boolean) => eventually(Effect.sync(condition), (
 
 describe("the watch on a database connection", () => {
   const silenceMs = 5_000
-  /** The number of checks that measure the silence. */
+  /** The number of checks during a silence, as in `databaseSocket.ts`. */
   const checks = 5
 
   // The test decides when checks run. Between the checks, bytes are sent over a real connection.

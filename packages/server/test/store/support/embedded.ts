@@ -34,7 +34,7 @@ export const temporaryDirectory = Effect.acquireRelease(
 /** Reads the store's state from pg_control. */
 export const controlState = (dataDir: string): number =>
   fs.readFileSync(path.join(dataDir, "postgres/global/pg_control")).readInt32LE(16)
-export const cleanShutdown = 1
+export const cleanShutdownState = 1
 
 /** Checks a condition repeatedly, for as long as a busy machine could take. */
 export const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>) =>
@@ -61,7 +61,7 @@ export const kill = (child: ChildProcess) =>
   })
 
 /** Waits until a process has printed this many lines, and returns its output. */
-export const printed = (child: ChildProcess, lines: number) =>
+export const waitForLines = (child: ChildProcess, lines: number) =>
   Effect.callback<() => ReadonlyArray<string>, Error>((resume) => {
     let text = ""
     const complete = () => text.split("\n").slice(0, -1)

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto"
 import { chainsOf, runOf } from "../chains/chains.ts"
 import { setUpCron, cronOf, insertRun } from "../cron/tasks.ts"
 import { insertRuns, runAt } from "../executions/history.ts"
-import { type Answer, ask, outcome, signUp } from "../../support/http.ts"
+import { type Answer, ask, statusAndError, signUp } from "../../support/http.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
 
 const minuteMs = 60_000
@@ -249,10 +249,13 @@ layer(testAppLayer())("the recent runs of many tasks", (it) => {
     Effect.gen(function* () {
       const { recent } = yield* beginActivity
       const ids = Array.from({ length: 101 }, () => randomUUID())
-      assert.strictEqual(outcome(yield* recent(ids.slice(1))), "200")
-      assert.strictEqual(outcome(yield* recent(ids)), "422 validation_failed")
-      assert.strictEqual(outcome(yield* recent(["nothing"])), "422 validation_failed")
-      assert.strictEqual(outcome(yield* recent([ids[0]!], "&runs=21")), "422 validation_failed")
+      assert.strictEqual(statusAndError(yield* recent(ids.slice(1))), "200")
+      assert.strictEqual(statusAndError(yield* recent(ids)), "422 validation_failed")
+      assert.strictEqual(statusAndError(yield* recent(["nothing"])), "422 validation_failed")
+      assert.strictEqual(
+        statusAndError(yield* recent([ids[0]!], "&runs=21")),
+        "422 validation_failed"
+      )
     })
   )
 })
@@ -284,9 +287,9 @@ layer(testAppLayer())("the names of many tasks", (it) => {
     Effect.gen(function* () {
       const { names } = yield* beginActivity
       const ids = Array.from({ length: 101 }, () => randomUUID())
-      assert.strictEqual(outcome(yield* names(ids.slice(1))), "200")
-      assert.strictEqual(outcome(yield* names(ids)), "422 validation_failed")
-      assert.strictEqual(outcome(yield* names(["nothing"])), "422 validation_failed")
+      assert.strictEqual(statusAndError(yield* names(ids.slice(1))), "200")
+      assert.strictEqual(statusAndError(yield* names(ids)), "422 validation_failed")
+      assert.strictEqual(statusAndError(yield* names(["nothing"])), "422 validation_failed")
     })
   )
 })

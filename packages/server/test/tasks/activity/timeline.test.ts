@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { StatsRollUpRepo } from "../../../src/tasks/executions/StatsRollUpRepo.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
-import { ask, outcome, signUp } from "../../support/http.ts"
+import { ask, statusAndError, signUp } from "../../support/http.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
 import { chainsOf } from "../chains/chains.ts"
 import { setUpCron, cronOf, insertRun } from "../cron/tasks.ts"
@@ -259,12 +259,15 @@ layer(testAppLayer())("the timeline", (it) => {
       const { cron, get, ran } = yield* beginTimeline
       const { body: task } = yield* cron.create()
       yield* ran(task.id, [1, "failed"])
-      assert.strictEqual(outcome(yield* get(testNow - 30 * dayMs, testNow + 7 * dayMs)), "200")
       assert.strictEqual(
-        outcome(yield* get(testNow - 39 * dayMs, testNow)),
+        statusAndError(yield* get(testNow - 30 * dayMs, testNow + 7 * dayMs)),
+        "200"
+      )
+      assert.strictEqual(
+        statusAndError(yield* get(testNow - 39 * dayMs, testNow)),
         "422 validation_failed"
       )
-      assert.strictEqual(outcome(yield* get(testNow, testNow)), "422 validation_failed")
+      assert.strictEqual(statusAndError(yield* get(testNow, testNow)), "422 validation_failed")
       const stranger = yield* signUp()
       yield* cronOf(stranger).create({ schedule: "0 0 1 1 *" })
       const { body } = yield* ask("GET", `${stranger.workspace}/activity/timeline`, {

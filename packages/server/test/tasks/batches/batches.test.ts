@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { setUpChains, minimal as chain } from "../chains/chains.ts"
-import { setUpCron, minimal as cronTask } from "../cron/tasks.ts"
-import { ask, createKey, outcome, times, together } from "../../support/http.ts"
+import { setUpChains, minimalChain as chain } from "../chains/chains.ts"
+import { setUpCron, minimalCron as cronTask } from "../cron/tasks.ts"
+import { ask, createKey, statusAndError, times, runConcurrently } from "../../support/http.ts"
 import { delayedTask } from "../../support/keyed.ts"
 import { loopback, testAppLayer } from "../../support/TestApp.ts"
 
@@ -80,7 +80,7 @@ layer(testAppLayer({ egressAllow: loopback }))("a batch", (it) => {
       assert.strictEqual(status, 200)
       assert.deepStrictEqual(statuses(body), [201, 422, 422, 409, 201])
       const alone = yield* createOne(kind, { ...definition, name: 7, unknown: true })
-      assert.strictEqual(outcome(alone), "422 validation_failed")
+      assert.strictEqual(statusAndError(alone), "422 validation_failed")
       assert.deepStrictEqual(body.items[1].error.detail, alone.body.detail)
       const taken = yield* createOne(kind, { ...definition, key: "a" })
       assert.deepStrictEqual(body.items[3].error.detail, taken.body.detail)
@@ -93,13 +93,13 @@ layer(testAppLayer({ egressAllow: loopback }))("a batch", (it) => {
       const { create, list } = yield* start
       const headers = { "idempotency-key": "once" }
       const items = [definition, { ...definition, name: 7 }, definition]
-      const answers = yield* together(times(3, () => create(kind, items, headers)))
+      const answers = yield* runConcurrently(times(3, () => create(kind, items, headers)))
       for (const { status, text } of answers) {
         assert.strictEqual(status, 200, text)
         assert.strictEqual(text, answers[0]?.text)
       }
       const other = yield* create(kind, [definition], headers)
-      assert.strictEqual(outcome(other), "422 idempotency_mismatch")
+      assert.strictEqual(statusAndError(other), "422 idempotency_mismatch")
       assert.lengthOf((yield* list(kind)).body.data, 2)
     })
   )
@@ -138,7 +138,7 @@ layer(testAppLayer({ egressAllow: loopback }))("a batch", (it) => {
           "cron",
           times(count, () => cronTask)
         )
-        assert.strictEqual(outcome(refused), "422 validation_failed")
+        assert.strictEqual(statusAndError(refused), "422 validation_failed")
       }
     })
   )
@@ -158,7 +158,7 @@ layer(testAppLayer({ rateLimit: 120 }))("the rate of a client", (it) => {
       assert.strictEqual(first.status, 200, first.text)
       assert.match(first.headers.get("ratelimit") ?? "", /r=20;/)
       const refused = yield* create(100)
-      assert.strictEqual(outcome(refused), "429 rate_limited")
+      assert.strictEqual(statusAndError(refused), "429 rate_limited")
       const { body } = yield* ask("GET", `${member.workspace}/cron?limit=1`, { token })
       assert.strictEqual(body.data[0].id, first.body.items[99].data.id)
       assert.strictEqual((yield* create(10)).status, 200)

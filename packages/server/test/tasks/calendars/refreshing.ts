@@ -6,19 +6,19 @@ import { CalendarsRepo } from "../../../src/tasks/calendars/CalendarsRepo.ts"
 import { Outbox } from "../../../src/events/Outbox.ts"
 import { Ids } from "../../../src/core/Ids.ts"
 import { StoreClock } from "../../../src/store/StoreClock.ts"
-import { limitsLayer, QueueLayer } from "../../engine/runner/support/engine.ts"
+import { limitsLayer, RunQueueLayer } from "../../engine/runner/support/engine.ts"
 
-export const allow = "127.0.0.0/8"
+export const allowedRange = "127.0.0.0/8"
 
 /** Reads calendars once a day, on the test's clock. */
-export const Refreshing = Calendars.layer.pipe(
+export const RefreshingCalendarsLayer = Calendars.layer.pipe(
   Layer.provideMerge(Layer.merge(CalendarReader.layer, CalendarsRepo.layer)),
   Layer.provide([
-    callLayer({ allow }),
+    callLayer({ allow: allowedRange }),
     Ids.layer,
     limitsLayer,
-    Outbox.layer.pipe(Layer.provide(QueueLayer)),
-    QueueLayer
+    Outbox.layer.pipe(Layer.provide(RunQueueLayer)),
+    RunQueueLayer
   ]),
   Layer.provide(Layer.succeed(StoreClock, () => DateTime.nowAsDate))
 )

@@ -9,9 +9,9 @@ import { CalendarReader } from "../../../src/tasks/calendars/CalendarReader.ts"
 import { Calendars } from "../../../src/tasks/calendars/Calendars.ts"
 import { CalendarsRepo } from "../../../src/tasks/calendars/CalendarsRepo.ts"
 import { eventually } from "../../engine/runner/support/tasks.ts"
-import { ask, type Member, outcome, signUp } from "../../support/http.ts"
+import { ask, type Member, statusAndError, signUp } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { allow, Refreshing } from "./refreshing.ts"
+import { allowedRange, RefreshingCalendarsLayer } from "./refreshing.ts"
 
 const text = "BEGIN:VCALENDAR\r\nEND:VCALENDAR"
 
@@ -60,9 +60,9 @@ const startTarget = Effect.gen(function* () {
   }
 })
 
-const config = { egressAllow: Result.getOrThrow(parseCidrs(allow)) }
+const config = { egressAllow: Result.getOrThrow(parseCidrs(allowedRange)) }
 
-layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))(
+layer(RefreshingCalendarsLayer.pipe(Layer.provideMerge(testAppLayer(config))))(
   "calendars that are slow",
   (it) => {
     it.effect(
@@ -93,7 +93,7 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))(
           )
           yield* release
           const answers = yield* Effect.forEach(saving, Fiber.join)
-          const outcomes = Object.groupBy(answers, outcome)
+          const outcomes = Object.groupBy(answers, statusAndError)
           assert.strictEqual(outcomes["201"]?.length, 4)
           assert.strictEqual(outcomes["429 rate_limited"]?.length, 12)
         })
@@ -114,7 +114,7 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))(
             }))
           }
         })
-        assert.strictEqual(outcome(answer), "429 rate_limited")
+        assert.strictEqual(statusAndError(answer), "429 rate_limited")
         assert.strictEqual(state.requests, 20)
       })
     )

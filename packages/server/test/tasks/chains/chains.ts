@@ -1,25 +1,25 @@
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { makeRunId } from "../../../src/engine/RunId.ts"
-import { runAt, type SomeRun } from "../executions/history.ts"
+import { runAt, type RunOrExecution } from "../executions/history.ts"
 import { ask, createKey, type Member, signUp } from "../../support/http.ts"
 import { testNow } from "../../support/TestApp.ts"
 
-export const login = { name: "login", url: "https://api.example.com/login" }
-export const close = {
+export const loginStep = { name: "login", url: "https://api.example.com/login" }
+export const closeStep = {
   name: "close",
   url: "https://api.example.com/days/{{ steps.login.body.day }}/close"
 }
-export const alarm = {
+export const alarmStep = {
   name: "alarm",
   url: "https://chat.example.com/hooks/ops",
   run_if: "failure"
 }
 
-export const minimal = { name: "Close the day", steps: [login, close, alarm] }
+export const minimalChain = { name: "Close the day", steps: [loginStep, closeStep, alarmStep] }
 
 /** Adds the defaults to a step. */
-export const asStored = (step: object) => ({
+export const storedStep = (step: object) => ({
   kind: "call",
   method: "POST",
   headers: {},
@@ -45,7 +45,7 @@ export const chainsOf = ({ access_token: token, workspace }: Owner) => {
   const chains = `${workspace}/chains`
   return {
     create: (input: object = {}, headers: Readonly<Record<string, string>> = {}) =>
-      ask("POST", chains, { token, headers, body: { ...minimal, ...input } }),
+      ask("POST", chains, { token, headers, body: { ...minimalChain, ...input } }),
     list: (query = "") => ask("GET", `${chains}${query}`, { token }),
     get: (id: string) => ask("GET", `${chains}/${id}`, { token }),
     update: (id: string, changes: object) =>
@@ -75,8 +75,8 @@ export const setUpChains = Effect.gen(function* () {
 export const runOf = (
   chain: { readonly workspace_id: string; readonly id: string },
   at: number,
-  steps: ReadonlyArray<Partial<SomeRun>>
-): ReadonlyArray<SomeRun> => {
+  steps: ReadonlyArray<Partial<RunOrExecution>>
+): ReadonlyArray<RunOrExecution> => {
   const id = makeRunId(at, at)
   return steps.map((step, index) =>
     runAt(at + index * 1_000, {
@@ -92,7 +92,7 @@ export const runOf = (
   )
 }
 
-const steps = [login, close, alarm]
+const steps = [loginStep, closeStep, alarmStep]
 
 /** The rows that the engine writes for the steps of `minimal`, with their results. */
 export const first = { step: "login" }
@@ -110,7 +110,7 @@ export const running = { status: "running", steps } as const
 export const queued = { status: "queued", steps } as const
 
 /** The fields that most tests check in a run. */
-export interface Seen {
+export interface CheckedRun {
   readonly id: string
   readonly status: string
   readonly finished_at: string | null
@@ -122,7 +122,7 @@ export interface Seen {
 }
 
 /** Converts a run from the list to its details, without responses. */
-export const unanswered = (run: Seen) => ({
+export const withoutResponses = (run: CheckedRun) => ({
   ...run,
   input: null,
   steps: run.steps.map((step) => ({
@@ -131,4 +131,7 @@ export const unanswered = (run: Seen) => ({
   }))
 })
 
-export const runAndStepStatuses = (run: Seen) => [run.status, run.steps.map((step) => step.status)]
+export const runAndStepStatuses = (run: CheckedRun) => [
+  run.status,
+  run.steps.map((step) => step.status)
+]

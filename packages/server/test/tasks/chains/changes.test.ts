@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { insertRuns } from "../executions/history.ts"
 import { ask } from "../../support/http.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
-import { alarm, asStored, setUpChains, login, runOf, succeeded } from "./chains.ts"
+import { alarmStep, storedStep, setUpChains, loginStep, runOf, succeeded } from "./chains.ts"
 
 const later = "2026-06-01T12:01:00.000Z"
 
@@ -32,12 +32,12 @@ layer(testAppLayer())("changing a chain", (it) => {
         name: "Close it",
         updated_at: later
       })
-      const steps = [{ ...login, retry_count: 3 }, alarm]
+      const steps = [{ ...loginStep, retry_count: 3 }, alarmStep]
       const changed = yield* chains.update(chain.id, { steps })
       assert.deepStrictEqual(changed.body, {
         ...renamed.body,
         version: 3,
-        steps: steps.map(asStored)
+        steps: steps.map(storedStep)
       })
       assert.deepStrictEqual((yield* chains.get(chain.id)).body, changed.body)
     })
@@ -94,7 +94,7 @@ layer(testAppLayer())("changing a chain", (it) => {
       const { body: queued } = yield* chains.act(chain.id, "run")
       const between = runOf(chain, now - 60_000, [
         succeeded,
-        { status: "queued", steps: [login, alarm] }
+        { status: "queued", steps: [loginStep, alarmStep] }
       ])
       const going = runOf(chain, now, [{ status: "running" }])
       yield* insertRuns([...between, ...going])

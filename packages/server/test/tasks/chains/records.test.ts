@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { ask, createKey, outcome, signUp } from "../../support/http.ts"
-import { nobodysId } from "../../support/routes.ts"
+import { ask, createKey, statusAndError, signUp } from "../../support/http.ts"
+import { unknownId } from "../../support/routes.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { alarm, asStored, setUpChains, chainsOf, close, login } from "./chains.ts"
+import { alarmStep, storedStep, setUpChains, chainsOf, closeStep, loginStep } from "./chains.ts"
 
 layer(testAppLayer())("chains", (it) => {
   it.effect("are stored with defaults for omitted fields", () =>
@@ -20,7 +20,7 @@ layer(testAppLayer())("chains", (it) => {
         name: "Close the day",
         tags: [],
         depends_on: [],
-        steps: [login, close, alarm].map(asStored),
+        steps: [loginStep, closeStep, alarmStep].map(storedStep),
         schedule: null,
         queue_id: null,
         queue_key: null,
@@ -78,7 +78,7 @@ layer(testAppLayer())("chains", (it) => {
       }
       const given = {
         name: "All of it",
-        steps: [login, step].map(asStored),
+        steps: [loginStep, step].map(storedStep),
         schedule: "*/5 * * * *",
         timezone: "Europe/Zurich",
         priority: -100,
@@ -108,7 +108,7 @@ layer(testAppLayer())("chains", (it) => {
       })
       const given = [
         { name: "pause", kind: "wait", seconds: 60, until: null, run_if: "success" },
-        asStored(login),
+        storedStep(loginStep),
         {
           name: "release",
           kind: "approve",
@@ -129,7 +129,7 @@ layer(testAppLayer())("chains", (it) => {
       })
       assert.deepStrictEqual(put.body, body)
       const short = given.map(({ run_if: _, ...step }) => step)
-      const { body: changed } = yield* chains.update(body.id, { steps: [...short, close] })
+      const { body: changed } = yield* chains.update(body.id, { steps: [...short, closeStep] })
       assert.deepStrictEqual(changed.steps.slice(0, 4), [
         given[0],
         given[1],
@@ -142,7 +142,7 @@ layer(testAppLayer())("chains", (it) => {
       assert.deepStrictEqual(named.steps[0].channel_ids, [channel.id])
       for (const step of [
         { ...approval, channel_keys: ["nothing"] },
-        { ...approval, channel_ids: [nobodysId], channel_keys: ["deploys"] }
+        { ...approval, channel_ids: [unknownId], channel_keys: ["deploys"] }
       ]) {
         const { body: refused } = yield* chains.create({ steps: [step] })
         assert.deepStrictEqual(
@@ -159,15 +159,18 @@ layer(testAppLayer())("chains", (it) => {
       const refused: ReadonlyArray<readonly [object, ReadonlyArray<string | number>]> = [
         [{ name: " " }, ["name"]],
         [{ steps: [] }, ["steps"]],
-        [{ steps: Array.from({ length: 51 }, (_, n) => ({ ...login, name: `s${n}` })) }, ["steps"]],
-        [{ steps: [login, login] }, ["steps", 1, "name"]],
-        [{ steps: [close] }, ["steps", 0, "url"]],
-        [{ steps: [{ ...login, run_if: "never" }] }, ["steps", 0, "run_if"]],
-        [{ steps: [{ ...login, retry_count: 11 }] }, ["steps", 0, "retry_count"]],
-        [{ steps: [{ ...login, kind: "sleep" }] }, ["steps", 0, "kind"]],
+        [
+          { steps: Array.from({ length: 51 }, (_, n) => ({ ...loginStep, name: `s${n}` })) },
+          ["steps"]
+        ],
+        [{ steps: [loginStep, loginStep] }, ["steps", 1, "name"]],
+        [{ steps: [closeStep] }, ["steps", 0, "url"]],
+        [{ steps: [{ ...loginStep, run_if: "never" }] }, ["steps", 0, "run_if"]],
+        [{ steps: [{ ...loginStep, retry_count: 11 }] }, ["steps", 0, "retry_count"]],
+        [{ steps: [{ ...loginStep, kind: "sleep" }] }, ["steps", 0, "kind"]],
         [{ steps: [{ name: "a", kind: "wait", seconds: 0 }] }, ["steps", 0, "seconds"]],
         [{ steps: [{ name: "a", kind: "wait" }] }, ["steps", 0, "seconds"]],
-        [{ steps: [{ ...login, kind: "wait", seconds: 5 }] }, ["steps", 0, "url"]],
+        [{ steps: [{ ...loginStep, kind: "wait", seconds: 5 }] }, ["steps", 0, "url"]],
         [{ schedule: "61 * * * *" }, ["schedule"]],
         [{ timezone: "Europe/Atlantis" }, ["timezone"]],
         [{ status: "paused" }, ["status"]]
@@ -175,7 +178,7 @@ layer(testAppLayer())("chains", (it) => {
       const { body: chain } = yield* chains.create()
       for (const [input, path] of refused) {
         for (const answer of [yield* chains.create(input), yield* chains.update(chain.id, input)]) {
-          assert.strictEqual(outcome(answer), "422 validation_failed", JSON.stringify(path))
+          assert.strictEqual(statusAndError(answer), "422 validation_failed", JSON.stringify(path))
           assert.deepStrictEqual(answer.body.detail.issues[0].path, path)
         }
       }
@@ -195,7 +198,7 @@ layer(testAppLayer())("chains", (it) => {
         CROSS JOIN generate_series(2, 10000)
         WHERE workspace_id = ${member.workspace_id}`
       const refused = yield* chains.create()
-      assert.strictEqual(outcome(refused), "402 quota_exceeded")
+      assert.strictEqual(statusAndError(refused), "402 quota_exceeded")
       assert.deepStrictEqual(
         [refused.body.detail.quota, refused.body.detail.limit],
         ["chains", 10_000]
@@ -210,15 +213,15 @@ layer(testAppLayer())("chains", (it) => {
       const { body: run } = yield* chains.act(chain.id, "run")
       const { body: cron } = yield* ask("POST", `${member.workspace}/cron`, {
         token: member.access_token,
-        body: { name: "No chain", url: login.url, schedule: "0 3 * * *" }
+        body: { name: "No chain", url: loginStep.url, schedule: "0 3 * * *" }
       })
       const stranger = chainsOf(yield* signUp())
       for (const answer of [
         yield* stranger.getRun(chain.id, run.id),
         yield* chains.getRun(cron.id, run.id),
-        yield* chains.getRun(nobodysId, run.id)
+        yield* chains.getRun(unknownId, run.id)
       ]) {
-        assert.strictEqual(outcome(answer), "404 not_found")
+        assert.strictEqual(statusAndError(answer), "404 not_found")
         assert.strictEqual(answer.body.detail.resource, "chain")
       }
     })
@@ -247,7 +250,7 @@ layer(testAppLayer())("chains", (it) => {
       assert.deepStrictEqual(yield* with_("executions:read"), [403, 403, 200, 200, 403, 403, 403])
       assert.deepStrictEqual(yield* with_("tasks:write"), [403, 403, 403, 403, 200, 200, 200])
       const none = yield* ask("GET", `${member.workspace}/chains`)
-      assert.strictEqual(outcome(none), "401 missing_credentials")
+      assert.strictEqual(statusAndError(none), "401 missing_credentials")
     })
   )
 })

@@ -1,7 +1,7 @@
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, createKey, outcome, signUp } from "../../support/http.ts"
+import { ask, createKey, statusAndError, signUp } from "../../support/http.ts"
 import { runningNodeLayer } from "../../support/TestApp.ts"
 
 interface Arrived {
@@ -85,13 +85,13 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the request of a step"
     Effect.gen(function* () {
       const { requestOf } = yield* setUp
       const failed = yield* requestOf("fails")
-      assert.strictEqual(outcome(failed), "409 conflict")
+      assert.strictEqual(statusAndError(failed), "409 conflict")
       assert.match(
         failed.body.detail.message,
         /^The step sent no request: url: steps\.login\.body\.nothing is missing/
       )
       const skipped = yield* requestOf("alarm")
-      assert.strictEqual(outcome(skipped), "404 not_found")
+      assert.strictEqual(statusAndError(skipped), "404 not_found")
       assert.strictEqual(skipped.body.detail.resource, "execution")
     })
   )
@@ -100,7 +100,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the request of a step"
     Effect.gen(function* () {
       const { at, requestOf, steps, token } = yield* setUp
       yield* ask("PATCH", at, { token, body: { steps: steps.slice(0, 2) } })
-      assert.strictEqual(outcome(yield* requestOf("login")), "409 conflict")
+      assert.strictEqual(statusAndError(yield* requestOf("login")), "409 conflict")
     })
   )
 
@@ -108,7 +108,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the request of a step"
     Effect.gen(function* () {
       const { member, requestOf } = yield* setUp
       const { key } = yield* createKey(member, { scopes: ["tasks:read", "executions:read"] })
-      assert.strictEqual(outcome(yield* requestOf("login", key)), "403 jwt_only")
+      assert.strictEqual(statusAndError(yield* requestOf("login", key)), "403 jwt_only")
     })
   )
 })

@@ -1,24 +1,24 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { insertRuns } from "../executions/history.ts"
-import { ask, outcome } from "../../support/http.ts"
-import { nobodysId } from "../../support/routes.ts"
+import { ask, statusAndError } from "../../support/http.ts"
+import { unknownId } from "../../support/routes.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
 import {
   setUpChains,
   failed,
   first,
-  login,
+  loginStep,
   queued,
   runOf,
   running,
   second,
-  type Seen,
+  type CheckedRun,
   runAndStepStatuses,
   skipped,
   succeeded,
   third,
-  unanswered
+  withoutResponses
 } from "./chains.ts"
 
 const minute = 60_000
@@ -57,7 +57,7 @@ layer(testAppLayer())("runs of a chain", (it) => {
           { name: "alarm", status: "pending", execution: null }
         ]
       })
-      assert.deepStrictEqual((yield* chains.getRun(chain.id, id)).body, unanswered(body))
+      assert.deepStrictEqual((yield* chains.getRun(chain.id, id)).body, withoutResponses(body))
       assert.deepStrictEqual((yield* chains.get(chain.id)).body.last_run, {
         run_id: id,
         status: "queued",
@@ -164,9 +164,9 @@ layer(testAppLayer())("runs of a chain", (it) => {
       const going = runOf(chain, now, [{ ...first, ...running }])
       const waiting = runOf(chain, now + minute, [{ status: "queued" }])
       yield* insertRuns([...ended, ...going, ...waiting])
-      yield* chains.update(chain.id, { steps: [{ ...login, name: "hello" }] })
+      yield* chains.update(chain.id, { steps: [{ ...loginStep, name: "hello" }] })
       const { body } = yield* chains.runs(chain.id)
-      const names = body.data.map((run: Seen) => run.steps.map(({ name }) => name))
+      const names = body.data.map((run: CheckedRun) => run.steps.map(({ name }) => name))
       const before = ["login", "close", "alarm"]
       assert.deepStrictEqual(names, [["hello"], before, before])
     })
@@ -222,11 +222,11 @@ layer(testAppLayer())("runs of a chain", (it) => {
       for (const [of, id] of [
         [other.id, head],
         [chain.id, step],
-        [chain.id, nobodysId],
+        [chain.id, unknownId],
         [chain.id, "7"]
       ]) {
         const answer = yield* chains.getRun(of, id ?? "")
-        assert.strictEqual(outcome(answer), "404 not_found")
+        assert.strictEqual(statusAndError(answer), "404 not_found")
         assert.strictEqual(answer.body.detail.resource, "chain_run")
       }
     })
@@ -258,15 +258,15 @@ layer(testAppLayer())("runs of a chain", (it) => {
         ["succeeded", "cancelled", "skipped"]
       ])
       assert.deepStrictEqual((yield* cancel(step ?? "")).body, answer.body)
-      assert.strictEqual(outcome(yield* cancel(head ?? "")), "409 conflict")
+      assert.strictEqual(statusAndError(yield* cancel(head ?? "")), "409 conflict")
 
       const going = runOf(chain, now, [{ ...first, ...running }])
       yield* insertRuns(going)
       const requested = yield* cancel(going[0]?.id ?? "")
       assert.deepStrictEqual([requested.status, requested.body.status], [200, "running"])
       assert.strictEqual((yield* cancel(going[0]?.id ?? "")).status, 200)
-      const missing = yield* cancel(nobodysId)
-      assert.strictEqual(outcome(missing), "404 not_found")
+      const missing = yield* cancel(unknownId)
+      assert.strictEqual(statusAndError(missing), "404 not_found")
       assert.strictEqual(missing.body.detail.resource, "execution")
     })
   )

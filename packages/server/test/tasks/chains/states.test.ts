@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { insertRuns, isUnfinished, type SomeRun } from "../executions/history.ts"
+import { insertRuns, isUnfinished, type RunOrExecution } from "../executions/history.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
 import {
   setUpChains,
@@ -11,19 +11,19 @@ import {
   runOf,
   running,
   second,
-  type Seen,
+  type CheckedRun,
   runAndStepStatuses,
   skipped,
   succeeded,
   third,
-  unanswered
+  withoutResponses
 } from "./chains.ts"
 
 const minute = 60_000
 
 /** A chain run's rows, its expected status, and its steps' expected statuses. */
 const shapes: ReadonlyArray<
-  readonly [ReadonlyArray<Partial<SomeRun>>, string, ReadonlyArray<string>]
+  readonly [ReadonlyArray<Partial<RunOrExecution>>, string, ReadonlyArray<string>]
 > = [
   [[{ status: "queued" }], "queued", ["queued", "pending", "pending"]],
   [[{ ...first, ...running }], "running", ["running", "pending", "pending"]],
@@ -88,7 +88,7 @@ layer(testAppLayer())("states of chain runs", (it) => {
       const { body: other } = yield* chains.create()
       const runs = shapes.map(([rows], index) => runOf(chain, now - index * minute, rows))
       yield* insertRuns([...runs.flat(), ...runOf(other, now, [{ ...first, ...running }])])
-      const seen: Array<Seen> = []
+      const seen: Array<CheckedRun> = []
       let cursor = ""
       do {
         const { body } = yield* chains.runs(chain.id, `?limit=3${cursor}`)
@@ -109,7 +109,7 @@ layer(testAppLayer())("states of chain runs", (it) => {
           ["login", "close", "alarm"]
         )
         assert.strictEqual(run.finished_at === null, runs[index]?.some(isUnfinished))
-        assert.deepStrictEqual((yield* chains.getRun(chain.id, run.id)).body, unanswered(run))
+        assert.deepStrictEqual((yield* chains.getRun(chain.id, run.id)).body, withoutResponses(run))
       }
     })
   )

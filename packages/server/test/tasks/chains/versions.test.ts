@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { inState } from "../../engine/transitions/inState.ts"
 import { removeReplaced } from "../../../src/engine/chains/ChainVersions.ts"
-import { endRun } from "../executions/history.ts"
+import { finishRun } from "../executions/history.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { alarm, asStored, setUpChains, close, login } from "./chains.ts"
+import { alarmStep, storedStep, setUpChains, closeStep, loginStep } from "./chains.ts"
 
 /** Counts a chain's versions and their steps. */
 const kept = (chainId: string) =>
@@ -24,7 +24,8 @@ layer(testAppLayer())("versions of a chain", (it) => {
       const { chains } = yield* setUpChains
       const sql = yield* SqlClient.SqlClient
       const { body: chain } = yield* chains.create()
-      for (const steps of [[login], [login, close]]) yield* chains.update(chain.id, { steps })
+      for (const steps of [[loginStep], [loginStep, closeStep]])
+        yield* chains.update(chain.id, { steps })
       assert.deepStrictEqual(yield* kept(chain.id), { versions: 1, steps: 2 })
       yield* chains.update(chain.id, { name: "Renamed" })
       assert.deepStrictEqual(yield* kept(chain.id), { versions: 1, steps: 2 })
@@ -36,14 +37,14 @@ layer(testAppLayer())("versions of a chain", (it) => {
           ${sql.update(inState("running"))},
           version_id = (SELECT version_id FROM tasks WHERE id = ${chain.id})
         WHERE id = ${run.id}`
-      yield* chains.update(chain.id, { steps: [login] })
+      yield* chains.update(chain.id, { steps: [loginStep] })
       yield* sql`
         UPDATE chain_versions
         SET replaced_at = replaced_at - interval '1 hour'`
       yield* removeReplaced(sql)
       assert.deepStrictEqual(yield* kept(chain.id), { versions: 2, steps: 3 })
 
-      yield* endRun(run.id)
+      yield* finishRun(run.id)
       yield* removeReplaced(sql)
       assert.deepStrictEqual(yield* kept(chain.id), { versions: 1, steps: 1 })
     })
@@ -55,7 +56,7 @@ layer(testAppLayer())("versions of a chain", (it) => {
       const sql = yield* SqlClient.SqlClient
       const { body: chain } = yield* chains.create()
       yield* chains.act(chain.id, "run")
-      yield* chains.update(chain.id, { steps: [login] })
+      yield* chains.update(chain.id, { steps: [loginStep] })
       yield* removeReplaced(sql)
       assert.deepStrictEqual(yield* kept(chain.id), { versions: 2, steps: 4 })
       yield* sql`
@@ -80,7 +81,7 @@ layer(testAppLayer())("versions of a chain", (it) => {
     Effect.gen(function* () {
       const { chains } = yield* setUpChains
       const { body: chain } = yield* chains.create()
-      const given = [[login], [login, close], [login, close, alarm]]
+      const given = [[loginStep], [loginStep, closeStep], [loginStep, closeStep, alarmStep]]
       const answers = yield* Effect.forEach(
         [...given, ...given],
         (steps) => chains.update(chain.id, { steps }),
@@ -88,16 +89,19 @@ layer(testAppLayer())("versions of a chain", (it) => {
       )
       for (const [index, { body, status }] of answers.entries()) {
         assert.strictEqual(status, 200)
-        assert.deepStrictEqual(body.steps, given[index % 3]?.map(asStored))
+        assert.deepStrictEqual(body.steps, given[index % 3]?.map(storedStep))
       }
       const { body } = yield* chains.get(chain.id)
       assert.include([1, 2, 3], body.steps.length)
-      assert.deepStrictEqual(body.steps, given[body.steps.length - 1]?.map(asStored))
+      assert.deepStrictEqual(body.steps, given[body.steps.length - 1]?.map(storedStep))
       assert.deepStrictEqual(yield* kept(chain.id), { versions: 1, steps: body.steps.length })
 
       // An update that waits for another update's lock keeps the other update's steps.
       const [, renamed] = yield* Effect.all(
-        [chains.update(chain.id, { steps: [login] }), chains.update(chain.id, { name: "Renamed" })],
+        [
+          chains.update(chain.id, { steps: [loginStep] }),
+          chains.update(chain.id, { name: "Renamed" })
+        ],
         { concurrency: 2 }
       )
       assert.isNotEmpty(renamed.body.steps)

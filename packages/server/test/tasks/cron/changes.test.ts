@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { outcome } from "../../support/http.ts"
+import { statusAndError } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
 import { setUpCron, insertExecution, insertRun, runsOf } from "./tasks.ts"
@@ -45,12 +45,12 @@ layer(testAppLayer())("changes to a cron task", (it) => {
       const { body: task } = yield* cron.create({ completion: "callback", timeout_seconds: 3_600 })
       assert.deepInclude(task, { completion: "callback", timeout_seconds: 3_600 })
       const refused = yield* cron.update(task.id, { completion: null })
-      assert.strictEqual(outcome(refused), "422 validation_failed")
+      assert.strictEqual(statusAndError(refused), "422 validation_failed")
       assert.deepStrictEqual(refused.body.detail.issues[0].path, ["timeout_seconds"])
       const plain = yield* cron.update(task.id, { completion: null, timeout_seconds: 900 })
       assert.isNull(plain.body.completion)
       assert.strictEqual(
-        outcome(yield* cron.update(task.id, { timeout_seconds: 901 })),
+        statusAndError(yield* cron.update(task.id, { timeout_seconds: 901 })),
         "422 validation_failed"
       )
       const again = yield* cron.update(task.id, { timeout_seconds: 901, completion: "auto" })
@@ -187,7 +187,7 @@ layer(testAppLayer())("changes to a cron task", (it) => {
         yield* cron.act(task.id, "resume"),
         yield* cron.executions(task.id)
       ]) {
-        assert.strictEqual(outcome(answer), "404 not_found")
+        assert.strictEqual(statusAndError(answer), "404 not_found")
         assert.strictEqual(answer.body.detail.resource, "task")
       }
       assert.deepStrictEqual((yield* cron.list()).body.data, [])

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, outcome, signUp } from "../../support/http.ts"
+import { ask, statusAndError, signUp } from "../../support/http.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
 import { setUpCron, insertExecution, insertRun, runsOf } from "./tasks.ts"
 
@@ -104,12 +104,12 @@ layer(testAppLayer())("executions of a cron task", (it) => {
       assert.strictEqual((yield* cancel(running)).status, 200)
 
       const ended = yield* insertExecution(member.workspace_id, task.id, { at: now })
-      assert.strictEqual(outcome(yield* cancel(ended)), "409 conflict")
+      assert.strictEqual(statusAndError(yield* cancel(ended)), "409 conflict")
       const missing = yield* cancel("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41")
-      assert.strictEqual(outcome(missing), "404 not_found")
+      assert.strictEqual(statusAndError(missing), "404 not_found")
       assert.strictEqual(missing.body.detail.resource, "execution")
       const stranger = yield* signUp()
-      assert.strictEqual(outcome(yield* cancel(ended, stranger)), "404 not_found")
+      assert.strictEqual(statusAndError(yield* cancel(ended, stranger)), "404 not_found")
       const theirs = `${stranger.workspace}/executions/${ended}/cancel`
       const elsewhere = yield* ask("POST", theirs, { token: stranger.access_token })
       assert.strictEqual(elsewhere.body.detail.resource, "execution")

@@ -1,7 +1,13 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { createKey, type Member, outcome, times, together } from "../../support/http.ts"
+import {
+  createKey,
+  type Member,
+  statusAndError,
+  times,
+  runConcurrently
+} from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { enqueueMany } from "../../engine/runner/support/tasks.ts"
 import { setUpCron, cronOf } from "./tasks.ts"
@@ -25,8 +31,8 @@ layer(testAppLayer())("a workspace of cron tasks", (it) => {
     Effect.gen(function* () {
       const { cron, member } = yield* setUpCron
       yield* insertTasks(member, 9_998)
-      const answers = yield* together(times(4, () => cron.create()))
-      assert.deepStrictEqual(answers.map(outcome).toSorted(), [
+      const answers = yield* runConcurrently(times(4, () => cron.create()))
+      assert.deepStrictEqual(answers.map(statusAndError).toSorted(), [
         "201",
         "201",
         "402 quota_exceeded",
@@ -71,10 +77,10 @@ layer(testAppLayer())("a workspace of cron tasks", (it) => {
     Effect.gen(function* () {
       const owners = yield* Effect.all(times(3, () => setUpCron))
       for (const { cron, member } of owners) {
-        yield* together(times(3, () => cron.create({ name: member.workspace_id })))
+        yield* runConcurrently(times(3, () => cron.create({ name: member.workspace_id })))
       }
       const asked = times(60, (index) => ({ ...owners[index % 3]!, limit: (index % 4) + 1 }))
-      const answers = yield* together(
+      const answers = yield* runConcurrently(
         asked.map(({ cron, limit, member }) =>
           Effect.map(cron.list(`?limit=${limit}`), ({ body }) => ({ ...body, limit, member }))
         )

@@ -1,6 +1,13 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, createKey, type Member, outcome, readPages, signUp } from "../../support/http.ts"
+import {
+  ask,
+  createKey,
+  type Member,
+  statusAndError,
+  readPages,
+  signUp
+} from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 
 const heavy = "x".repeat(256 * 1024)
@@ -38,7 +45,7 @@ layer(testAppLayer())("pages of heavy tasks", (it) => {
       Effect.gen(function* () {
         const member = yield* signUp()
         for (let n = 0; n < 12; n++)
-          assert.strictEqual(outcome(yield* create(member, kind, n)), "201")
+          assert.strictEqual(statusAndError(yield* create(member, kind, n)), "201")
         const path = `${member.workspace}/${kind}`
         const first = yield* ask("GET", `${path}?limit=100`, { token: member.access_token })
         assert.isAtMost(first.text.length, 2.5 * 1024 * 1024)

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, createKey, outcome } from "../../support/http.ts"
+import { ask, createKey, statusAndError } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
 import { setUpCron } from "./tasks.ts"
@@ -116,14 +116,14 @@ layer(testAppLayer())("the preview of a schedule", (it) => {
         ]
       ] as const) {
         const answer = yield* cron.preview(query)
-        assert.strictEqual(outcome(answer), "422 validation_failed", JSON.stringify(query))
+        assert.strictEqual(statusAndError(answer), "422 validation_failed", JSON.stringify(query))
         assert.deepStrictEqual(answer.body.detail.issues[0].path, path)
       }
       const { key } = yield* createKey(member, { scopes: ["executions:read"] })
       const blind = yield* ask("GET", `${member.workspace}/cron/preview?schedule=*+*+*+*+*`, {
         token: key
       })
-      assert.strictEqual(outcome(blind), "403 insufficient_scope")
+      assert.strictEqual(statusAndError(blind), "403 insufficient_scope")
     })
   )
 })

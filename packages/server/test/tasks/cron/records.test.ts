@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { ask, createKey, logIn, outcome, signUp } from "../../support/http.ts"
+import { ask, createKey, logIn, statusAndError, signUp } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
-import { setUpCron, cronOf, insertExecution, insertRun, minimal } from "./tasks.ts"
+import { setUpCron, cronOf, insertExecution, insertRun, minimalCron } from "./tasks.ts"
 
 const day = 86_400_000
 
@@ -232,10 +232,10 @@ layer(testAppLayer())("cron task records", (it) => {
 
       const { key } = yield* createKey(other, { scopes: ["tasks:read"] })
       assert.deepStrictEqual(idsOf((yield* listAll(key)).body), [ids[0], ids[2]])
-      const filtered = yield* listAll(key, `?name=${minimal.name.slice(0, 3)}&status=paused`)
+      const filtered = yield* listAll(key, `?name=${minimalCron.name.slice(0, 3)}&status=paused`)
       assert.deepStrictEqual(filtered.body.data, [])
       const blind = yield* createKey(other, { scopes: ["executions:read"] })
-      assert.strictEqual(outcome(yield* listAll(blind.key)), "403 insufficient_scope")
+      assert.strictEqual(statusAndError(yield* listAll(blind.key)), "403 insufficient_scope")
     })
   )
 })

@@ -6,7 +6,7 @@ import { makeRunId } from "../../../src/engine/RunId.ts"
 import { ask, createKey, type Member, signUp } from "../../support/http.ts"
 import { testNow } from "../../support/TestApp.ts"
 
-export const minimal = {
+export const minimalCron = {
   name: "Nightly report",
   url: "https://api.example.com/jobs/nightly",
   schedule: "0 3 * * *"
@@ -19,7 +19,7 @@ export const cronOf = ({ access_token: token, workspace }: Owner) => {
   const tasks = `${workspace}/cron`
   return {
     create: (input: object = {}, headers: Readonly<Record<string, string>> = {}) =>
-      ask("POST", tasks, { token, headers, body: { ...minimal, ...input } }),
+      ask("POST", tasks, { token, headers, body: { ...minimalCron, ...input } }),
     list: (query = "") => ask("GET", `${tasks}${query}`, { token }),
     get: (id: string) => ask("GET", `${tasks}/${id}`, { token }),
     update: (id: string, changes: object) =>

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Answer, ask, outcome, times } from "../../support/http.ts"
+import { type Answer, ask, statusAndError, times } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { setUpCron, minimal } from "./tasks.ts"
+import { setUpCron, minimalCron } from "./tasks.ts"
 
 /** Changes that make a valid body invalid, with the paths that the error reports. */
 const refused: ReadonlyArray<readonly [string, object, ReadonlyArray<ReadonlyArray<unknown>>]> = [
@@ -86,7 +86,7 @@ layer(testAppLayer())("the body of a cron task", (it) => {
       const { body: task } = yield* cron.create()
       for (const [problem, change, paths] of refused) {
         for (const answer of [yield* cron.create(change), yield* cron.update(task.id, change)]) {
-          assert.strictEqual(outcome(answer), "422 validation_failed", problem)
+          assert.strictEqual(statusAndError(answer), "422 validation_failed", problem)
           assert.sameDeepMembers(
             [...new Set(pathsOf(answer).map(String))],
             paths.map(String),
@@ -104,7 +104,7 @@ layer(testAppLayer())("the body of a cron task", (it) => {
       const { cron } = yield* setUpCron
       for (const [schedule, named] of schedules) {
         const answer = yield* cron.create({ schedule })
-        assert.strictEqual(outcome(answer), "422 validation_failed", schedule)
+        assert.strictEqual(statusAndError(answer), "422 validation_failed", schedule)
         assert.deepStrictEqual(pathsOf(answer)[0], ["schedule"], schedule)
         assert.match(answer.body.detail.issues[0].message, named, schedule)
       }
@@ -115,10 +115,12 @@ layer(testAppLayer())("the body of a cron task", (it) => {
     Effect.gen(function* () {
       const { key: token, member } = yield* setUpCron
       const path = `${member.workspace}/cron`
-      for (const field of Object.keys(minimal)) {
-        const body = Object.fromEntries(Object.entries(minimal).filter(([name]) => name !== field))
+      for (const field of Object.keys(minimalCron)) {
+        const body = Object.fromEntries(
+          Object.entries(minimalCron).filter(([name]) => name !== field)
+        )
         const answer = yield* ask("POST", path, { token, body })
-        assert.strictEqual(outcome(answer), "422 validation_failed", field)
+        assert.strictEqual(statusAndError(answer), "422 validation_failed", field)
         assert.deepStrictEqual(pathsOf(answer), [[field]])
       }
       const empty = yield* ask("POST", path, { token, body: {} })
@@ -126,14 +128,14 @@ layer(testAppLayer())("the body of a cron task", (it) => {
       // itself.
       assert.sameDeepMembers(pathsOf(empty), [["name"], ["url"]])
       assert.strictEqual(
-        outcome(yield* ask("POST", path, { token, body: "{" })),
+        statusAndError(yield* ask("POST", path, { token, body: "{" })),
         "400 malformed_json"
       )
       const form = { "content-type": "text/plain" }
       const text = yield* ask("POST", path, { token, body: "{}", headers: form })
-      assert.strictEqual(outcome(text), "415 unsupported_media_type")
+      assert.strictEqual(statusAndError(text), "415 unsupported_media_type")
       const large = yield* ask("POST", path, { token, body: { body: "x".repeat(1 << 20) } })
-      assert.strictEqual(outcome(large), "413 payload_too_large")
+      assert.strictEqual(statusAndError(large), "413 payload_too_large")
     })
   )
 

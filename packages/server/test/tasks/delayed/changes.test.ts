@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { timeOfId } from "../../../src/engine/RunId.ts"
-import { outcome } from "../../support/http.ts"
+import { statusAndError } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
 import { setUpDelayed, finishRun, runsOf, startRun } from "./tasks.ts"
@@ -63,18 +63,18 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
           // According to this node's clock, `started` is still pending, but what matters is the
           // queue.
           const before = (yield* delayed.get(id)).body
-          assert.strictEqual(outcome(yield* delayed.update(id, changes)), "409 conflict")
+          assert.strictEqual(statusAndError(yield* delayed.update(id, changes)), "409 conflict")
           assert.deepStrictEqual((yield* delayed.get(id)).body, before)
         }
       }
-      assert.strictEqual(outcome(yield* delayed.remove(started)), "409 conflict")
-      assert.strictEqual(outcome(yield* delayed.remove(finished)), "409 conflict")
-      assert.strictEqual(outcome(yield* delayed.run(started)), "409 conflict")
-      assert.strictEqual(outcome(yield* delayed.run(cancelled)), "409 conflict")
+      assert.strictEqual(statusAndError(yield* delayed.remove(started)), "409 conflict")
+      assert.strictEqual(statusAndError(yield* delayed.remove(finished)), "409 conflict")
+      assert.strictEqual(statusAndError(yield* delayed.run(started)), "409 conflict")
+      assert.strictEqual(statusAndError(yield* delayed.run(cancelled)), "409 conflict")
       yield* leap("1 hour")
-      assert.strictEqual(outcome(yield* delayed.update(started, {})), "409 conflict")
-      assert.strictEqual(outcome(yield* delayed.remove(started)), "409 conflict")
-      assert.strictEqual(outcome(yield* delayed.run(started)), "409 conflict")
+      assert.strictEqual(statusAndError(yield* delayed.update(started, {})), "409 conflict")
+      assert.strictEqual(statusAndError(yield* delayed.remove(started)), "409 conflict")
+      assert.strictEqual(statusAndError(yield* delayed.run(started)), "409 conflict")
       assert.strictEqual((yield* runsOf(started)).length, 1)
     })
   )
@@ -144,7 +144,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
         last_run: { execution_id: id, status: "queued", finished_at: null },
         updated_at: "2026-06-01T12:10:00.000Z"
       })
-      assert.strictEqual(outcome(yield* delayed.run(task.id)), "409 conflict")
+      assert.strictEqual(statusAndError(yield* delayed.run(task.id)), "409 conflict")
 
       yield* finishRun(member.workspace_id, task.id, now + 10 * minute)
       yield* TestClock.adjust("1 minute")
@@ -154,8 +154,11 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
       const { body: again } = yield* delayed.get(task.id)
       assert.strictEqual(again.status, "running")
       assert.strictEqual(again.last_run.execution_id, second.body.id)
-      assert.strictEqual(outcome(yield* delayed.run(task.id)), "409 conflict")
-      assert.strictEqual(outcome(yield* delayed.update(task.id, { name: "x" })), "409 conflict")
+      assert.strictEqual(statusAndError(yield* delayed.run(task.id)), "409 conflict")
+      assert.strictEqual(
+        statusAndError(yield* delayed.update(task.id, { name: "x" })),
+        "409 conflict"
+      )
       yield* finishRun(member.workspace_id, task.id, now + 11 * minute)
       assert.strictEqual((yield* delayed.get(task.id)).body.status, "finished")
     })
@@ -236,7 +239,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
       assert.strictEqual(requested.body.status, "running")
       assert.isTrue((yield* runsOf(other.id))[0]?.cancel_requested)
       const ended = yield* finishRun(member.workspace_id, other.id, now)
-      assert.strictEqual(outcome(yield* delayed.cancel(ended)), "409 conflict")
+      assert.strictEqual(statusAndError(yield* delayed.cancel(ended)), "409 conflict")
     })
   )
 })

@@ -2,9 +2,15 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { selfHostedCatalog, selfHostedPlan } from "../../../src/core/config/plans.ts"
-import { createKey, type Member, outcome, times, together } from "../../support/http.ts"
+import {
+  createKey,
+  type Member,
+  statusAndError,
+  times,
+  runConcurrently
+} from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { setUpDelayed, delayedOf, minimal } from "./tasks.ts"
+import { setUpDelayed, delayedOf, minimalDelayed } from "./tasks.ts"
 
 /** Changes that make a valid body invalid, with the path that the error reports. */
 const refused: ReadonlyArray<readonly [string, object, ReadonlyArray<string>]> = [
@@ -61,13 +67,13 @@ layer(testAppLayer({ plans: { ...selfHostedCatalog, byDefault } }))(
         const { delayed } = yield* setUpDelayed
         const { body: task } = yield* delayed.create()
         for (const [problem, change, path] of refused) {
-          const answers = [yield* delayed.post({ ...minimal, ...change })]
+          const answers = [yield* delayed.post({ ...minimalDelayed, ...change })]
           // A field that a PATCH omits keeps its value.
           if (!Object.values(change).includes(undefined)) {
-            answers.push(yield* delayed.update(task.id, { ...minimal, ...change }))
+            answers.push(yield* delayed.update(task.id, { ...minimalDelayed, ...change }))
           }
           for (const answer of answers) {
-            assert.strictEqual(outcome(answer), "422 validation_failed", problem)
+            assert.strictEqual(statusAndError(answer), "422 validation_failed", problem)
             assert.deepStrictEqual(answer.body.detail.issues[0].path, path, problem)
             assert.isNotEmpty(answer.body.detail.issues[0].message)
           }
@@ -81,7 +87,11 @@ layer(testAppLayer({ plans: { ...selfHostedCatalog, byDefault } }))(
           }
         ])
         for (const query of ["?status=active", "?limit=0", "?name=", "?cursor=x"]) {
-          assert.strictEqual(outcome(yield* delayed.list(query)), "422 validation_failed", query)
+          assert.strictEqual(
+            statusAndError(yield* delayed.list(query)),
+            "422 validation_failed",
+            query
+          )
         }
         assert.deepStrictEqual((yield* delayed.list()).body.data, [task])
       })
@@ -93,8 +103,8 @@ layer(testAppLayer({ plans: { ...selfHostedCatalog, byDefault } }))(
         Effect.gen(function* () {
           const { delayed, member } = yield* setUpDelayed
           yield* insertPending(member, most - 2)
-          const answers = yield* together(times(4, () => delayed.create()))
-          assert.deepStrictEqual(answers.map(outcome).toSorted(), [
+          const answers = yield* runConcurrently(times(4, () => delayed.create()))
+          assert.deepStrictEqual(answers.map(statusAndError).toSorted(), [
             "201",
             "201",
             "402 quota_exceeded",

@@ -5,7 +5,7 @@ import { timeOfId } from "../../../src/engine/RunId.ts"
 import { type Answer } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
-import { setUpDelayed, finishRun, minimal, runsOf, startRun } from "./tasks.ts"
+import { setUpDelayed, finishRun, minimalDelayed, runsOf, startRun } from "./tasks.ts"
 
 const hour = 3_600_000
 
@@ -21,7 +21,7 @@ layer(testAppLayer())("delayed task records", (it) => {
         workspace_id: member.workspace_id,
         key: null,
         name: null,
-        url: minimal.url,
+        url: minimalDelayed.url,
         method: "POST",
         headers: {},
         body: null,
@@ -129,7 +129,7 @@ layer(testAppLayer())("delayed task records", (it) => {
         { run_at: "2026-06-01T12:00:00Z" },
         { delay_seconds: 0 }
       ]) {
-        const { body: task } = yield* delayed.post({ url: minimal.url, ...due })
+        const { body: task } = yield* delayed.post({ url: minimalDelayed.url, ...due })
         assert.strictEqual(task.run_at, "2026-06-01T12:00:00.000Z")
         assert.strictEqual(task.status, "running")
         const [run] = yield* runsOf(task.id)

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { setUpCron, insertExecution, runsOf } from "../cron/tasks.ts"
 import { ask, type Member } from "../../support/http.ts"
 
-export const minimal = { url: "https://api.example.com/trials/ended", delay_seconds: 3600 }
+export const minimalDelayed = { url: "https://api.example.com/trials/ended", delay_seconds: 3600 }
 
 export const delayedOf = ({
   access_token: token,
@@ -14,7 +14,7 @@ export const delayedOf = ({
     /** Sends exactly this body, whereas `create` adds the required fields. */
     post: (body: object) => ask("POST", tasks, { token, body }),
     create: (input: object = {}, headers: Readonly<Record<string, string>> = {}) =>
-      ask("POST", tasks, { token, headers, body: { ...minimal, ...input } }),
+      ask("POST", tasks, { token, headers, body: { ...minimalDelayed, ...input } }),
     list: (query = "") => ask("GET", `${tasks}${query}`, { token }),
     get: (id: string) => ask("GET", `${tasks}/${id}`, { token }),
     update: (id: string, changes: object) =>

@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { ask, createKey, outcome, signUp } from "../../support/http.ts"
-import { nobodysId } from "../../support/routes.ts"
+import { ask, createKey, statusAndError, signUp } from "../../support/http.ts"
+import { unknownId } from "../../support/routes.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
-import { insertRuns, runAt, type SomeRun } from "./history.ts"
+import { insertRuns, runAt, type RunOrExecution } from "./history.ts"
 
 interface Try {
   readonly number: number
@@ -17,7 +17,10 @@ interface Try {
   readonly exchange?: string
 }
 
-const insertAttempts = Effect.fnUntraced(function* (run: SomeRun, tries: ReadonlyArray<Try>) {
+const insertAttempts = Effect.fnUntraced(function* (
+  run: RunOrExecution,
+  tries: ReadonlyArray<Try>
+) {
   const sql = yield* SqlClient.SqlClient
   yield* Effect.forEach(tries, (attempt) => {
     const { id: execution_id, workspace_id } = run
@@ -143,10 +146,10 @@ layer(testAppLayer())("getting an execution", (it) => {
       const run = runAt(now, { workspace_id })
       const going = runAt(now, { workspace_id, status: "running" })
       yield* insertRuns([run, going])
-      for (const id of [run.id, going.id, nobodysId, "7"]) {
+      for (const id of [run.id, going.id, unknownId, "7"]) {
         const path = `${stranger.workspace}/executions/${id}`
         const answer = yield* ask("GET", path, { token: stranger.access_token })
-        assert.strictEqual(outcome(answer), "404 not_found")
+        assert.strictEqual(statusAndError(answer), "404 not_found")
         assert.strictEqual(answer.body.detail.resource, "execution")
       }
     })
@@ -163,8 +166,8 @@ layer(testAppLayer())("getting an execution", (it) => {
         const get = (token?: string) =>
           ask("GET", `${member.workspace}/executions${path}`, { token })
         assert.strictEqual((yield* get(right.key)).status, 200)
-        assert.strictEqual(outcome(yield* get(wrong.key)), "403 insufficient_scope")
-        assert.strictEqual(outcome(yield* get()), "401 missing_credentials")
+        assert.strictEqual(statusAndError(yield* get(wrong.key)), "403 insufficient_scope")
+        assert.strictEqual(statusAndError(yield* get()), "401 missing_credentials")
       }
     })
   )

@@ -5,10 +5,10 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { insertVersion } from "../../../src/engine/chains/ChainVersions.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
-import { step } from "../../engine/runner/support/tasks.ts"
+import { callStep } from "../../engine/runner/support/tasks.ts"
 
 /** A row of `runs` (queued or running) or of `executions` (finished). */
-export interface SomeRun {
+export interface RunOrExecution {
   readonly id: string
   readonly workspace_id: string
   readonly task_id: string
@@ -29,14 +29,14 @@ export interface SomeRun {
   readonly error: string | null
 }
 
-export const isUnfinished = (run: Pick<SomeRun, "status">) =>
+export const isUnfinished = (run: Pick<RunOrExecution, "status">) =>
   run.status === "queued" || run.status === "running"
 
 /** Creates a run that was due at this time, with the given fields. */
 export const runAt = (
   at: number,
-  fields: Pick<SomeRun, "workspace_id"> & Partial<SomeRun>
-): SomeRun => {
+  fields: Pick<RunOrExecution, "workspace_id"> & Partial<RunOrExecution>
+): RunOrExecution => {
   const status = fields.status ?? "succeeded"
   const started = status !== "queued" && status !== "skipped"
   const finished_at = isUnfinished({ status }) ? null : new Date(at)
@@ -61,7 +61,7 @@ export const runAt = (
 }
 
 /** Inserts the runs into the tables that the engine would store them in. */
-export const insertRuns = Effect.fnUntraced(function* (runs: ReadonlyArray<SomeRun>) {
+export const insertRuns = Effect.fnUntraced(function* (runs: ReadonlyArray<RunOrExecution>) {
   const sql = yield* SqlClient.SqlClient
   const withVersions = yield* Effect.forEach(runs, ({ steps, ...run }) =>
     steps === null
@@ -70,7 +70,7 @@ export const insertRuns = Effect.fnUntraced(function* (runs: ReadonlyArray<SomeR
           insertVersion(sql, {
             workspace_id: run.workspace_id,
             chain_id: run.task_id,
-            steps: steps.map(({ name, url }) => step(name, { url }))
+            steps: steps.map(({ name, url }) => callStep(name, { url }))
           }),
           (version_id) => ({ ...run, version_id })
         )
@@ -111,7 +111,7 @@ export const insertRuns = Effect.fnUntraced(function* (runs: ReadonlyArray<SomeR
 })
 
 /** Finishes the run. One statement moves it from the queue to the history, as in the engine. */
-export const endRun = Effect.fnUntraced(function* (id: string) {
+export const finishRun = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
     WITH ended AS (

@@ -1,7 +1,7 @@
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, outcome, signUp } from "../../support/http.ts"
+import { ask, statusAndError, signUp } from "../../support/http.ts"
 import { runningNodeLayer } from "../../support/TestApp.ts"
 
 /** Starts a server that records the path, a header and the body of each call. */
@@ -112,9 +112,9 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the input of a run", (
       const largest = "x".repeat(64 * 1024 - 2)
       assert.strictEqual((yield* post(run, { input: largest })).status, 202)
       const larger = yield* post(run, { input: `${largest}x` })
-      assert.strictEqual(outcome(larger), "422 validation_failed")
+      assert.strictEqual(statusAndError(larger), "422 validation_failed")
       assert.deepStrictEqual(larger.body.detail.issues[0].path, ["input"])
-      assert.strictEqual(outcome(yield* post(run, { inputs: 1 })), "422 validation_failed")
+      assert.strictEqual(statusAndError(yield* post(run, { inputs: 1 })), "422 validation_failed")
 
       const headers = { "idempotency-key": "one" }
       const first = yield* post(run, { input: 1 }, headers)

@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { SqlClient } from "effect/sql"
 import { makeRunId } from "../../../src/engine/RunId.ts"
-import { type Answer, ask, type Member, outcome, signUp } from "../../support/http.ts"
+import { type Answer, ask, type Member, statusAndError, signUp } from "../../support/http.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
-import { endRun, insertRuns, isUnfinished, runAt, type SomeRun } from "./history.ts"
+import { finishRun, insertRuns, isUnfinished, runAt, type RunOrExecution } from "./history.ts"
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -47,7 +47,7 @@ const listAll = Effect.fnUntraced(function* (
   return ids
 })
 
-const newestFirst = (runs: ReadonlyArray<SomeRun>) =>
+const newestFirst = (runs: ReadonlyArray<RunOrExecution>) =>
   runs
     .map(({ id }) => id)
     .toSorted()
@@ -182,7 +182,7 @@ layer(testAppLayer())("listing executions", (it) => {
         assert.deepStrictEqual((yield* list(stranger, { task_id: going.task_id })).body, empty)
         const path = `${owner.workspace}/executions`
         const peek = yield* ask("GET", path, { token: stranger.access_token })
-        assert.strictEqual(outcome(peek), "404 not_found")
+        assert.strictEqual(statusAndError(peek), "404 not_found")
       })
   )
 
@@ -198,10 +198,10 @@ layer(testAppLayer())("listing executions", (it) => {
       )
       yield* insertRuns(runs)
       const going = runs.filter(isUnfinished).map(({ id }) => id)
-      const context = yield* Effect.context<Effect.Services<ReturnType<typeof endRun>>>()
+      const context = yield* Effect.context<Effect.Services<ReturnType<typeof finishRun>>>()
       const endSome = Effect.forEach(
         Array.from({ length: 6 }, () => going.splice(Math.floor(Math.random() * going.length), 1)),
-        ([id]) => (id === undefined ? Effect.void : endRun(id)),
+        ([id]) => (id === undefined ? Effect.void : finishRun(id)),
         { discard: true }
       ).pipe(Effect.provideContext(context))
       const ids = yield* listAll(member, { limit: "7" }, endSome)
@@ -228,7 +228,7 @@ layer(testAppLayer())("listing executions", (it) => {
           ({ body }): string => body.id
         )
       )
-      const hasTag = ({ task_id }: SomeRun, tag: ReadonlyArray<string>) =>
+      const hasTag = ({ task_id }: RunOrExecution, tag: ReadonlyArray<string>) =>
         tagsOf[tasks.indexOf(task_id)]?.some((one) => tag.includes(one)) === true
       const runs = Array.from({ length: 150 }, () => {
         const at = now - Math.floor(Math.random() * 3 * day)
@@ -275,7 +275,7 @@ layer(testAppLayer())("listing executions", (it) => {
           from: from?.toISOString(),
           to: to?.toISOString()
         }
-        const durationOf = ({ finished_at, started_at }: SomeRun) =>
+        const durationOf = ({ finished_at, started_at }: RunOrExecution) =>
           started_at === null || finished_at === null
             ? -1
             : finished_at.getTime() - started_at.getTime()
@@ -345,18 +345,18 @@ layer(testAppLayer())("listing executions", (it) => {
       ]
       for (const [name, value] of refused) {
         const answer = yield* list(member, { [name]: value })
-        assert.strictEqual(outcome(answer), "422 validation_failed", name)
+        assert.strictEqual(statusAndError(answer), "422 validation_failed", name)
         assert.strictEqual(answer.body.detail.issues[0].path[0], name)
       }
       const bounds = { from: "2026-06-01T12:00:01Z", to: "2026-06-01T12:00:00Z" }
       const inverted = yield* list(member, bounds)
-      assert.strictEqual(outcome(inverted), "422 validation_failed")
+      assert.strictEqual(statusAndError(inverted), "422 validation_failed")
       assert.deepStrictEqual(inverted.body.detail.issues[0].path, ["from"])
       const again = yield* ask("POST", `${member.workspace}/executions/rerun`, {
         token: member.access_token,
         body: { status: ["failed"], ...bounds }
       })
-      assert.strictEqual(outcome(again), "422 validation_failed")
+      assert.strictEqual(statusAndError(again), "422 validation_failed")
     })
   )
 })

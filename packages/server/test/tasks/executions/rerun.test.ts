@@ -13,10 +13,10 @@ import {
   third
 } from "../chains/chains.ts"
 import { setUpCron, runsOf } from "../cron/tasks.ts"
-import { ask, createKey, outcome, signUp } from "../../support/http.ts"
-import { nobodysId } from "../../support/routes.ts"
+import { ask, createKey, statusAndError, signUp } from "../../support/http.ts"
+import { unknownId } from "../../support/routes.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
-import { insertRuns, runAt, type SomeRun } from "./history.ts"
+import { insertRuns, runAt, type RunOrExecution } from "./history.ts"
 
 const minute = 60_000
 
@@ -33,7 +33,7 @@ const beginWithTask = Effect.gen(function* () {
     member,
     task,
     token,
-    ended: (ago: number, fields: Partial<SomeRun> = {}) =>
+    ended: (ago: number, fields: Partial<RunOrExecution> = {}) =>
       runAt(now - ago * minute, {
         workspace_id: member.workspace_id,
         task_id: task.id,
@@ -124,26 +124,26 @@ layer(testAppLayer())("running an execution again", (it) => {
       const run = ended(1)
       const going = ended(0, { status: "running" })
       yield* insertRuns([run, going])
-      assert.strictEqual(outcome(yield* rerun(going.id)), "409 conflict")
-      const missing = yield* rerun(nobodysId)
-      assert.strictEqual(outcome(missing), "404 not_found")
+      assert.strictEqual(statusAndError(yield* rerun(going.id)), "409 conflict")
+      const missing = yield* rerun(unknownId)
+      assert.strictEqual(statusAndError(missing), "404 not_found")
       assert.strictEqual(missing.body.detail.resource, "execution")
 
       const stranger = yield* signUp()
       const path = `${stranger.workspace}/executions/${run.id}/rerun`
       const { access_token } = stranger
       assert.strictEqual(
-        outcome(yield* ask("POST", path, { token: access_token })),
+        statusAndError(yield* ask("POST", path, { token: access_token })),
         "404 not_found"
       )
       const { key } = yield* createKey(member, { scopes: ["tasks:read", "executions:read"] })
       const own = `${member.workspace}/executions/${run.id}/rerun`
       const readOnly = yield* ask("POST", own, { token: key })
-      assert.strictEqual(outcome(readOnly), "403 insufficient_scope")
+      assert.strictEqual(statusAndError(readOnly), "403 insufficient_scope")
 
       yield* cron.remove(task.id)
       const gone = yield* rerun(run.id)
-      assert.strictEqual(outcome(gone), "404 not_found")
+      assert.strictEqual(statusAndError(gone), "404 not_found")
       assert.strictEqual(gone.body.detail.resource, "task")
       assert.deepStrictEqual(
         (yield* runsOf(task.id)).map(({ id }) => id),
@@ -166,7 +166,7 @@ layer(testAppLayer())("running an execution again", (it) => {
         { ...third, status: "queued", step_index: 2 }
       ])
       yield* insertRuns([...over, ...goesOn])
-      const rerun = (run: SomeRun | undefined) =>
+      const rerun = (run: RunOrExecution | undefined) =>
         ask("POST", `${member.workspace}/executions/${run?.id}/rerun`, { token })
       const again = yield* rerun(over[2])
       assert.strictEqual(again.status, 202)
@@ -179,10 +179,10 @@ layer(testAppLayer())("running an execution again", (it) => {
       const { body: run } = yield* chains.getRun(chain.id, again.body.id)
       assert.deepInclude(run, { trigger: "rerun", status: "queued" })
       assert.strictEqual(run.steps.length, 3)
-      assert.strictEqual(outcome(yield* rerun(goesOn[0])), "409 conflict")
+      assert.strictEqual(statusAndError(yield* rerun(goesOn[0])), "409 conflict")
       yield* chains.remove(chain.id)
       const gone = yield* rerun(over[0])
-      assert.strictEqual(outcome(gone), "404 not_found")
+      assert.strictEqual(statusAndError(gone), "404 not_found")
       assert.strictEqual(gone.body.detail.resource, "chain")
     })
   )
@@ -286,7 +286,7 @@ layer(testAppLayer())("running executions of a filter again", (it) => {
       const path = `${member.workspace}/executions/rerun`
       const { token } = stranger
       const refused = yield* ask("POST", path, { token, body: filter })
-      assert.strictEqual(outcome(refused), "403 workspace_forbidden")
+      assert.strictEqual(statusAndError(refused), "403 workspace_forbidden")
       assert.isEmpty(yield* runsOf(task.id))
       assert.strictEqual((yield* rerunMany(filter)).body.count, 1)
     })
@@ -304,7 +304,7 @@ layer(testAppLayer())("running executions of a filter again", (it) => {
         { status: ["failed"], limit: 5 },
         { status: ["failed"], cursor: "x" }
       ]) {
-        assert.strictEqual(outcome(yield* rerunMany(filter)), "422 validation_failed")
+        assert.strictEqual(statusAndError(yield* rerunMany(filter)), "422 validation_failed")
       }
     })
   )

@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { type Answer, ask, outcome, readPages, signUp } from "../../support/http.ts"
+import { type Answer, ask, statusAndError, readPages, signUp } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
-import { insertRuns, type SomeRun, runAt } from "./history.ts"
+import { insertRuns, type RunOrExecution, runAt } from "./history.ts"
 
 const minute = 60_000
 const hour = 60 * minute
@@ -22,7 +22,8 @@ const setUp = Effect.gen(function* () {
     now,
     member,
     executions,
-    run: (at: number, fields: Partial<SomeRun> = {}) => runAt(at, { workspace_id, ...fields }),
+    run: (at: number, fields: Partial<RunOrExecution> = {}) =>
+      runAt(at, { workspace_id, ...fields }),
     get: (query = "") => ask("GET", `${executions}${query}`, { token }),
     scheduled: (query = "") => ask("GET", `${executions}/scheduled${query}`, { token })
   }
@@ -132,8 +133,11 @@ layer(testAppLayer())("executions that are scheduled for later", (it) => {
       )
       const other = yield* signUp()
       const peek = yield* ask("GET", `${executions}/scheduled`, { token: other.access_token })
-      assert.strictEqual(outcome(peek), "404 not_found")
-      assert.strictEqual(outcome(yield* scheduled("?status=queued")), "422 validation_failed")
+      assert.strictEqual(statusAndError(peek), "404 not_found")
+      assert.strictEqual(
+        statusAndError(yield* scheduled("?status=queued")),
+        "422 validation_failed"
+      )
     })
   )
 })

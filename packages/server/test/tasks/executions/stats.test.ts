@@ -6,9 +6,9 @@ import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
 import { StatsRollUpRepo } from "../../../src/tasks/executions/StatsRollUpRepo.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
-import { ask, type Member, outcome, signUp } from "../../support/http.ts"
+import { ask, type Member, statusAndError, signUp } from "../../support/http.ts"
 import { testNodesLayer, testNow } from "../../support/TestApp.ts"
-import { insertRuns, runAt, type SomeRun } from "./history.ts"
+import { insertRuns, runAt, type RunOrExecution } from "./history.ts"
 
 const minute = 60_000
 const hour = 60 * minute
@@ -29,7 +29,7 @@ const nothing = {
 }
 
 /** Calculates the exact statistics of executions from all of their values. */
-const figuresOf = (runs: ReadonlyArray<SomeRun>) => {
+const figuresOf = (runs: ReadonlyArray<RunOrExecution>) => {
   const count = (status: string) => runs.filter((run) => run.status === status).length
   const answered = count("succeeded") + count("failed")
   const between = (from: Date | null, to: Date | null) =>
@@ -73,7 +73,7 @@ const assertSame = (actual: Figures, expected: Figures, what: string) => {
 /** Requests statistics, and compares each value with the exact value. */
 const check = Effect.fnUntraced(function* (
   member: Member,
-  runs: ReadonlyArray<SomeRun>,
+  runs: ReadonlyArray<RunOrExecution>,
   query: {
     readonly from: number
     readonly to: number
@@ -138,7 +138,7 @@ const someRun = (
   tasks: ReadonlyArray<string>,
   at: number,
   { missed }: { readonly missed: boolean }
-): SomeRun => {
+): RunOrExecution => {
   const status = pick(statuses) ?? "succeeded"
   const made = missed ? at + random(5 * hour) : at
   const start = status === "queued" || status === "skipped" ? null : made + random(400)
@@ -164,7 +164,7 @@ layer(testNodesLayer())("statistics of executions", (it) => {
       const tasks = Array.from({ length: 3 }, () => randomUUID())
       const now = yield* databaseNow
       const oldest = now - 50 * hour
-      const runs: Array<SomeRun> = []
+      const runs: Array<RunOrExecution> = []
 
       const checkAll = Effect.gen(function* () {
         for (let round = 0; round < 4; round++) {
@@ -269,7 +269,7 @@ layer(testNodesLayer())("statistics of executions", (it) => {
       ]
       for (const [name, query] of refused) {
         const answer = yield* stats(member, query)
-        assert.strictEqual(outcome(answer), "422 validation_failed", JSON.stringify(query))
+        assert.strictEqual(statusAndError(answer), "422 validation_failed", JSON.stringify(query))
         assert.deepStrictEqual(answer.body.detail.issues[0].path, [name])
       }
       const widest = [

@@ -10,10 +10,10 @@ import {
   createKey,
   newMember,
   type Member,
-  outcome,
+  statusAndError,
   signUp
 } from "../../support/http.ts"
-import { nobodysId } from "../../support/routes.ts"
+import { unknownId } from "../../support/routes.ts"
 import { signalledNodesLayer } from "../../support/TestApp.ts"
 import { listenTo, onPostgres } from "../../support/TestDatabase.ts"
 
@@ -127,7 +127,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
           token: member.access_token
         })
         open(200)
-        assert.strictEqual(outcome(yield* answered(waiting)), "404 not_found")
+        assert.strictEqual(statusAndError(yield* answered(waiting)), "404 not_found")
       })
     )
 
@@ -141,7 +141,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
           token: member.access_token
         })
         open(200)
-        assert.strictEqual(outcome(yield* answered(waiting)), "401 invalid_api_key")
+        assert.strictEqual(statusAndError(yield* answered(waiting)), "401 invalid_api_key")
       })
     )
 
@@ -183,7 +183,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
             })
             const waiting = yield* waitFor(`/executions/${id}`)
             yield* ask(method, `${member.workspace}/delayed/${task}`, { token, body })
-            assert.strictEqual(outcome(yield* answered(waiting)), "404 not_found")
+            assert.strictEqual(statusAndError(yield* answered(waiting)), "404 not_found")
           }
         })
       )
@@ -195,7 +195,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
           const waiting = yield* waitFor(`/executions/${id}`)
           const options = { token: member.access_token }
           assert.strictEqual((yield* ask("DELETE", member.workspace, options)).status, 204)
-          assert.strictEqual(outcome(yield* answered(waiting)), "404 not_found")
+          assert.strictEqual(statusAndError(yield* answered(waiting)), "404 not_found")
         })
       )
     })
@@ -284,9 +284,13 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
             token
           })
         assert.strictEqual((yield* wait(id, "30")).body.status, "cancelled")
-        assert.strictEqual(outcome(yield* wait(nobodysId, "30")), "404 not_found")
+        assert.strictEqual(statusAndError(yield* wait(unknownId, "30")), "404 not_found")
         for (const seconds of ["31", "-1", "0.5", "", "soon"]) {
-          assert.strictEqual(outcome(yield* wait(id, seconds)), "422 validation_failed", seconds)
+          assert.strictEqual(
+            statusAndError(yield* wait(id, seconds)),
+            "422 validation_failed",
+            seconds
+          )
         }
       })
     )

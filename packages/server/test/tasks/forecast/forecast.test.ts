@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { chainsOf } from "../chains/chains.ts"
 import { setUpCron, cronOf } from "../cron/tasks.ts"
-import { ask, outcome, signUp } from "../../support/http.ts"
+import { ask, statusAndError, signUp } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 
 const beginForecast = Effect.gen(function* () {
@@ -160,7 +160,7 @@ layer(testAppLayer())("a forecast", (it) => {
       ]
       for (const [path, query] of refused) {
         const answer = yield* forecast(query)
-        assert.strictEqual(outcome(answer), "422 validation_failed")
+        assert.strictEqual(statusAndError(answer), "422 validation_failed")
         assert.deepStrictEqual(answer.body.detail.issues[0].path, [path])
       }
     })
@@ -193,7 +193,7 @@ layer(testAppLayer())("a forecast", (it) => {
       })
       yield* insertCrons(member.workspace_id, different)
       const refused = yield* forecast({ to: inSevenDays })
-      assert.strictEqual(outcome(refused), "422 validation_failed")
+      assert.strictEqual(statusAndError(refused), "422 validation_failed")
       const message =
         "to must be earlier, because the schedules have more than 5000000 slots until then."
       assert.deepStrictEqual(refused.body.detail.issues, [
@@ -212,7 +212,7 @@ layer(testAppLayer())("a forecast", (it) => {
       const own = yield* ask("GET", `${workspace}/forecast`, { token })
       assert.deepInclude(own.body, { runs: 0, minutes: [], busiest: [] })
       const others = yield* ask("GET", `${member.workspace}/forecast`, { token })
-      assert.strictEqual(outcome(others), "404 not_found")
+      assert.strictEqual(statusAndError(others), "404 not_found")
     })
   )
 })

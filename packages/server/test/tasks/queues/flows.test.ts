@@ -5,7 +5,7 @@ import { deleteUnusedFlows } from "../../../src/engine/queues/flows.ts"
 import { chainsOf } from "../chains/chains.ts"
 import { setUpCron } from "../cron/tasks.ts"
 import { delayedOf } from "../delayed/tasks.ts"
-import { ask, outcome } from "../../support/http.ts"
+import { ask, statusAndError } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { queuesOf } from "./queues.ts"
 
@@ -78,7 +78,7 @@ layer(testAppLayer())("the flow of a task", (it) => {
     Effect.gen(function* () {
       const { cron } = yield* setUp
       const refused = yield* cron.create({ flow: { ...flow, ...given } })
-      assert.strictEqual(outcome(refused), "422 validation_failed")
+      assert.strictEqual(statusAndError(refused), "422 validation_failed")
       assert.deepStrictEqual(refused.body.detail.issues[0].path, path)
     })
   )
@@ -88,14 +88,14 @@ layer(testAppLayer())("the flow of a task", (it) => {
       const { cron, delayed, queues } = yield* setUp
       const { id: queue_id } = (yield* queues.create()).body
       const both = yield* cron.create({ flow, queue_id })
-      assert.strictEqual(outcome(both), "422 validation_failed")
+      assert.strictEqual(statusAndError(both), "422 validation_failed")
       assert.deepStrictEqual(both.body.detail.issues[0].path, ["flow"])
       const delay = { url: "https://example.com/", delay_seconds: 60 }
       const refused = yield* delayed.post({ ...delay, flow, queue_id })
-      assert.strictEqual(outcome(refused), "422 validation_failed")
+      assert.strictEqual(statusAndError(refused), "422 validation_failed")
       const { id } = (yield* cron.create({ queue_id })).body
       const added = yield* cron.update(id, { flow })
-      assert.strictEqual(outcome(added), "422 validation_failed")
+      assert.strictEqual(statusAndError(added), "422 validation_failed")
       const replaced = yield* cron.update(id, { flow, queue_id: null })
       assert.deepInclude(replaced.body, { flow: shown, queue_id: null })
       const back = yield* cron.update(id, { flow: null, queue_id })
@@ -194,11 +194,11 @@ layer(testAppLayer())("the flow of a task", (it) => {
         FROM queues
         WHERE flow_key = 'secret-1'`
       const id = row?.id ?? ""
-      assert.strictEqual(outcome(yield* queues.get(id)), "404 not_found")
-      assert.strictEqual(outcome(yield* queues.act(id, "pause")), "404 not_found")
-      assert.strictEqual(outcome(yield* queues.remove(id)), "404 not_found")
+      assert.strictEqual(statusAndError(yield* queues.get(id)), "404 not_found")
+      assert.strictEqual(statusAndError(yield* queues.act(id, "pause")), "404 not_found")
+      assert.strictEqual(statusAndError(yield* queues.remove(id)), "404 not_found")
       const stolen = yield* cron.create({ queue_id: id })
-      assert.strictEqual(outcome(stolen), "422 validation_failed")
+      assert.strictEqual(statusAndError(stolen), "422 validation_failed")
       const found = yield* ask("GET", `${member.workspace}/search?q=secret-1`, { token })
       assert.isEmpty(found.body.data)
     })

@@ -5,7 +5,7 @@ import { inState } from "../../engine/transitions/inState.ts"
 import { chainsOf } from "../chains/chains.ts"
 import { setUpCron, cronOf, insertExecution } from "../cron/tasks.ts"
 import { delayedOf } from "../delayed/tasks.ts"
-import { ask, createKey, outcome, signUp } from "../../support/http.ts"
+import { ask, createKey, statusAndError, signUp } from "../../support/http.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
 import { queuesOf } from "./queues.ts"
 
@@ -128,7 +128,7 @@ layer(testAppLayer())("queue records", (it) => {
       const one = yield* queues.update(id, { max_concurrency: null })
       assert.deepInclude(one.body, { max_concurrency: null, rate_per_second: 5 })
       const none = yield* queues.update(id, { rate_per_second: null })
-      assert.strictEqual(outcome(none), "422 validation_failed")
+      assert.strictEqual(statusAndError(none), "422 validation_failed")
       assert.deepStrictEqual((yield* queues.update(id, {})).body, one.body)
     })
   )
@@ -151,7 +151,7 @@ layer(testAppLayer())("queue records", (it) => {
       const first = yield* queues.create({}, headers)
       assert.deepStrictEqual((yield* queues.create({}, headers)).body, first.body)
       const other = yield* queues.create({ max_concurrency: 3 }, headers)
-      assert.strictEqual(outcome(other), "422 idempotency_mismatch")
+      assert.strictEqual(statusAndError(other), "422 idempotency_mismatch")
       assert.strictEqual((yield* queues.list()).body.data.length, 1)
     })
   )
@@ -163,7 +163,7 @@ layer(testAppLayer())("queue records", (it) => {
       const reads = queuesOf({ ...member, access_token: reader.key })
       assert.strictEqual((yield* reads.list()).status, 200)
       const refused = yield* reads.create()
-      assert.strictEqual(outcome(refused), "403 insufficient_scope")
+      assert.strictEqual(statusAndError(refused), "403 insufficient_scope")
       assert.strictEqual(refused.body.detail.required_scope, "tasks:write")
     })
   )
@@ -181,7 +181,7 @@ layer(testAppLayer())("queue records", (it) => {
         yield* queues.remove(id)
       ]
       for (const answer of answers) {
-        assert.strictEqual(outcome(answer), "404 not_found")
+        assert.strictEqual(statusAndError(answer), "404 not_found")
         assert.strictEqual(answer.body.detail.resource, "queue")
       }
     })
@@ -194,17 +194,17 @@ layer(testAppLayer())("queue records", (it) => {
       const task = (yield* cron.create({ queue_id })).body
       assert.strictEqual(task.queue_id, queue_id)
       yield* cron.act(task.id, "pause")
-      assert.strictEqual(outcome(yield* queues.remove(queue_id)), "409 conflict")
+      assert.strictEqual(statusAndError(yield* queues.remove(queue_id)), "409 conflict")
       yield* cron.remove(task.id)
       const chain = (yield* chains.create({ queue_id })).body
       assert.strictEqual(chain.queue_id, queue_id)
-      assert.strictEqual(outcome(yield* queues.remove(queue_id)), "409 conflict")
+      assert.strictEqual(statusAndError(yield* queues.remove(queue_id)), "409 conflict")
       assert.strictEqual((yield* chains.update(chain.id, { queue_id: null })).body.queue_id, null)
       const later = (yield* delayed.create({ queue_id })).body
-      assert.strictEqual(outcome(yield* queues.remove(queue_id)), "409 conflict")
+      assert.strictEqual(statusAndError(yield* queues.remove(queue_id)), "409 conflict")
       yield* delayed.remove(later.id)
       assert.strictEqual((yield* queues.remove(queue_id)).status, 204)
-      assert.strictEqual(outcome(yield* queues.get(queue_id)), "404 not_found")
+      assert.strictEqual(statusAndError(yield* queues.get(queue_id)), "404 not_found")
       assert.strictEqual((yield* delayed.get(later.id)).body.queue_id, null)
     })
   )
@@ -242,7 +242,7 @@ layer(testAppLayer())("the queue of a task", (it) => {
         yield* chains.create({ queue_id })
       ]
       for (const answer of answers) {
-        assert.strictEqual(outcome(answer), "422 validation_failed")
+        assert.strictEqual(statusAndError(answer), "422 validation_failed")
         assert.deepStrictEqual(answer.body.detail.issues, [
           {
             path: ["queue_id"],
@@ -333,7 +333,7 @@ layer(testAppLayer())("the queue of a task", (it) => {
       yield* ask("POST", `${member.workspace}/executions/${ended}/rerun`, { token })
       assert.deepStrictEqual(yield* prioritiesOf(again.id), [8])
       const refused = yield* cron.create({ priority: 101 })
-      assert.strictEqual(outcome(refused), "422 validation_failed")
+      assert.strictEqual(statusAndError(refused), "422 validation_failed")
       assert.deepStrictEqual(refused.body.detail.issues[0].path, ["priority"])
     })
   )

@@ -1,24 +1,28 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Struct } from "effect"
 import { TestClock } from "effect/testing"
-import { outcome } from "../../support/http.ts"
+import { statusAndError } from "../../support/http.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
 import { runsOf } from "../cron/tasks.ts"
-import { beginWithTrigger, type Delivery, type Sender, senders } from "./triggers.ts"
+import { setUpTrigger, type TriggerRequest, type Sender, senders } from "./triggers.ts"
 
 const now = testNow / 1_000
 const body = JSON.stringify({ id: "evt_1", event_id: "Ev1", amount: 100 })
 const otherBody = JSON.stringify({ id: "evt_2", event_id: "Ev2", amount: 999 })
 
-type Forgery = readonly [name: string, delivery: Delivery]
+type Forgery = readonly [name: string, delivery: TriggerRequest]
 
-const signed = (sender: Sender, seconds = now, secret?: string): Delivery => ({
+const signed = (sender: Sender, seconds = now, secret?: string): TriggerRequest => ({
   body,
   headers: senders[sender].sign(body, { seconds, ...(secret !== undefined && { secret }) })
 })
 
 /** Replaces one header, or removes it. */
-const withHeader = ({ body, headers }: Delivery, name: string, value?: string): Delivery => ({
+const withHeader = (
+  { body, headers }: TriggerRequest,
+  name: string,
+  value?: string
+): TriggerRequest => ({
   body,
   headers: { ...Struct.omit(headers, [name]), ...(value !== undefined && { [name]: value }) }
 })
@@ -99,9 +103,9 @@ layer(testAppLayer())("a trigger URL whose requests must be signed", (it) => {
   for (const [sender, forgeries] of refused) {
     it.effect(`rejects ${forgeries.length} forged and late requests of ${sender}`, () =>
       Effect.gen(function* () {
-        const { send, task } = yield* beginWithTrigger(sender)
+        const { send, task } = yield* setUpTrigger(sender)
         for (const [name, delivery] of forgeries) {
-          assert.strictEqual(outcome(yield* send(delivery)), "400 invalid_signature", name)
+          assert.strictEqual(statusAndError(yield* send(delivery)), "400 invalid_signature", name)
         }
         assert.isEmpty(yield* runsOf(task.id))
         assert.strictEqual((yield* send(signed(sender))).status, 202)
@@ -111,7 +115,7 @@ layer(testAppLayer())("a trigger URL whose requests must be signed", (it) => {
 
     it.effect(`runs an event of ${sender} once, however often it is sent`, () =>
       Effect.gen(function* () {
-        const { send, task } = yield* beginWithTrigger(sender)
+        const { send, task } = yield* setUpTrigger(sender)
         const first = yield* send(signed(sender))
         assert.strictEqual(first.status, 202)
         yield* TestClock.adjust("2 minutes")
@@ -142,13 +146,13 @@ layer(testAppLayer())("a trigger URL whose requests must be signed", (it) => {
 
   it.effect("accepts one valid signature among several, as during a rotation", () =>
     Effect.gen(function* () {
-      const stripe = yield* beginWithTrigger("stripe")
+      const stripe = yield* setUpTrigger("stripe")
       const delivery = signed("stripe")
       const given = String(delivery.headers["stripe-signature"])
       const several = given.replace(",v1=", `,v1=${"0".repeat(64)},v0=1,v1=`)
       const answer = yield* stripe.send(withHeader(delivery, "stripe-signature", several))
       assert.strictEqual(answer.status, 202)
-      const standard = yield* beginWithTrigger("standard_webhooks")
+      const standard = yield* setUpTrigger("standard_webhooks")
       const signature = String(signed("standard_webhooks").headers["webhook-signature"])
       const both = withHeader(
         signed("standard_webhooks"),
@@ -161,7 +165,7 @@ layer(testAppLayer())("a trigger URL whose requests must be signed", (it) => {
 
   it.effect("accepts the published sample of GitHub", () =>
     Effect.gen(function* () {
-      const { send } = yield* beginWithTrigger("github")
+      const { send } = yield* setUpTrigger("github")
       const { status } = yield* send({
         body: "Hello, World!",
         headers: {
@@ -176,7 +180,7 @@ layer(testAppLayer())("a trigger URL whose requests must be signed", (it) => {
 
   it.effect("answers the checks of the URL by GitHub and Slack without a run", () =>
     Effect.gen(function* () {
-      const github = yield* beginWithTrigger("github")
+      const github = yield* setUpTrigger("github")
       const zen = JSON.stringify({ zen: "Design for failure.", hook_id: 1 })
       const ping = yield* github.send({
         body: zen,
@@ -184,7 +188,7 @@ layer(testAppLayer())("a trigger URL whose requests must be signed", (it) => {
       })
       assert.strictEqual(ping.status, 200)
       assert.isEmpty(yield* runsOf(github.task.id))
-      const slack = yield* beginWithTrigger("slack")
+      const slack = yield* setUpTrigger("slack")
       const question = JSON.stringify({ type: "url_verification", challenge: "3eZbrw1a" })
       const answer = yield* slack.send({
         body: question,

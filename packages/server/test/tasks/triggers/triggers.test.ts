@@ -2,11 +2,18 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { ask, createKey, outcome, textOf, times, together } from "../../support/http.ts"
-import { nobodysId } from "../../support/routes.ts"
+import {
+  ask,
+  createKey,
+  statusAndError,
+  textWithoutRequestId,
+  times,
+  runConcurrently
+} from "../../support/http.ts"
+import { unknownId } from "../../support/routes.ts"
 import { testAppLayer, testConfig, testNow, TestApp } from "../../support/TestApp.ts"
-import { minimal, runsOf } from "../cron/tasks.ts"
-import { beginWithTrigger, pathOf, senders } from "./triggers.ts"
+import { minimalCron, runsOf } from "../cron/tasks.ts"
+import { setUpTrigger, pathOf, senders } from "./triggers.ts"
 
 const json = { "content-type": "application/json" }
 
@@ -14,7 +21,7 @@ layer(testAppLayer())("a trigger URL", (it) => {
   for (const kind of ["cron", "chains"] as const) {
     it.effect(`runs a task of ${kind} with the body as its input, also while it is paused`, () =>
       Effect.gen(function* () {
-        const { member, send, task, token } = yield* beginWithTrigger(null, kind)
+        const { member, send, task, token } = yield* setUpTrigger(null, kind)
         yield* ask("POST", `${member.workspace}/${kind}/${task.id}/pause`, { token })
         const answer = yield* send({ body: '{"ref":"main"}' })
         assert.strictEqual(answer.status, 202)
@@ -28,7 +35,7 @@ layer(testAppLayer())("a trigger URL", (it) => {
 
   it.effect("takes JSON, forms, text and no body", () =>
     Effect.gen(function* () {
-      const { member, send, task, token } = yield* beginWithTrigger()
+      const { member, send, task, token } = yield* setUpTrigger()
       const form = { "content-type": "application/x-www-form-urlencoded" }
       const bodies = [
         [{ body: "[1,null]", headers: json }, [1, null]],
@@ -53,7 +60,7 @@ layer(testAppLayer())("a trigger URL", (it) => {
 
   it.effect("explains in the common format why it rejects a body", () =>
     Effect.gen(function* () {
-      const { send, task } = yield* beginWithTrigger()
+      const { send, task } = yield* setUpTrigger()
       const long = JSON.stringify("x".repeat(64 * 1024))
       const rejected = [
         [{ body: "{" }, "400 malformed_json"],
@@ -69,7 +76,7 @@ layer(testAppLayer())("a trigger URL", (it) => {
       ] as const
       for (const [delivery, expected] of rejected) {
         const answer = yield* send(delivery)
-        assert.strictEqual(outcome(answer), expected, delivery.body.slice(0, 20))
+        assert.strictEqual(statusAndError(answer), expected, delivery.body.slice(0, 20))
         assert.isString(answer.body.request_id)
       }
       assert.isEmpty(yield* runsOf(task.id))
@@ -78,44 +85,50 @@ layer(testAppLayer())("a trigger URL", (it) => {
 
   it.effect("runs once for requests with the same Idempotency-Key", () =>
     Effect.gen(function* () {
-      const { send, task } = yield* beginWithTrigger()
+      const { send, task } = yield* setUpTrigger()
       const headers = { ...json, "idempotency-key": "deploy-1" }
-      const answers = yield* together(times(3, () => send({ body: '{"a":1}', headers })))
+      const answers = yield* runConcurrently(times(3, () => send({ body: '{"a":1}', headers })))
       const ids = answers.filter(({ status }) => status === 202).map(({ text }) => text)
       assert.lengthOf(new Set(ids), 1)
       const other = yield* send({ body: '{"a":2}', headers })
-      assert.strictEqual(outcome(other), "422 idempotency_mismatch")
+      assert.strictEqual(statusAndError(other), "422 idempotency_mismatch")
       assert.lengthOf(yield* runsOf(task.id), 1)
     })
   )
 
   it.effect("is 404 unless it exists, in the same words", () =>
     Effect.gen(function* () {
-      const { act, cron, send, task, url } = yield* beginWithTrigger()
+      const { act, cron, send, task, url } = yield* setUpTrigger()
       const unknown = yield* send({}, `/trigger/${"A".repeat(43)}`)
-      assert.strictEqual(outcome(unknown), "404 not_found")
-      for (const path of [`/trigger/${nobodysId}`, `${url.slice(0, -1)}`, `${url}x`]) {
-        assert.strictEqual(textOf(yield* send({}, path)), textOf(unknown))
+      assert.strictEqual(statusAndError(unknown), "404 not_found")
+      for (const path of [`/trigger/${unknownId}`, `${url.slice(0, -1)}`, `${url}x`]) {
+        assert.strictEqual(
+          textWithoutRequestId(yield* send({}, path)),
+          textWithoutRequestId(unknown)
+        )
       }
       const rotated = yield* act("POST", "/rotate-url")
-      assert.strictEqual(textOf(yield* send({}, url)), textOf(unknown))
+      assert.strictEqual(textWithoutRequestId(yield* send({}, url)), textWithoutRequestId(unknown))
       const next = pathOf(rotated.body.url)
       assert.strictEqual((yield* send({}, next)).status, 202)
       assert.strictEqual((yield* act("DELETE")).status, 204)
       assert.strictEqual((yield* act("DELETE")).status, 204)
-      assert.strictEqual(textOf(yield* send({}, next)), textOf(unknown))
-      assert.strictEqual(outcome(yield* act("POST", "/rotate-url")), "404 not_found")
-      const again = yield* beginWithTrigger()
+      assert.strictEqual(textWithoutRequestId(yield* send({}, next)), textWithoutRequestId(unknown))
+      assert.strictEqual(statusAndError(yield* act("POST", "/rotate-url")), "404 not_found")
+      const again = yield* setUpTrigger()
       yield* again.cron.remove(again.task.id)
-      assert.strictEqual(textOf(yield* send({}, again.url)), textOf(unknown))
+      assert.strictEqual(
+        textWithoutRequestId(yield* send({}, again.url)),
+        textWithoutRequestId(unknown)
+      )
       assert.strictEqual((yield* cron.get(task.id)).status, 200)
-      assert.strictEqual(outcome(yield* ask("GET", url)), "405 method_not_allowed")
+      assert.strictEqual(statusAndError(yield* ask("GET", url)), "405 method_not_allowed")
     })
   )
 
   it.effect("is off until it is turned on, and keeps its URL when its signature changes", () =>
     Effect.gen(function* () {
-      const { act, cron, member, set, token, url } = yield* beginWithTrigger("github")
+      const { act, cron, member, set, token, url } = yield* setUpTrigger("github")
       const { body: task } = yield* cron.create()
       const off = { enabled: false, url: null, sender: null, created_at: null }
       const path = `${member.workspace}/cron/${task.id}/trigger`
@@ -134,19 +147,19 @@ layer(testAppLayer())("a trigger URL", (it) => {
         { sender: "standard_webhooks", secret: "whsec_short" },
         { sender: "nobody", secret: "long enough" }
       ]) {
-        assert.strictEqual(outcome(yield* set({ signature })), "422 validation_failed")
+        assert.strictEqual(statusAndError(yield* set({ signature })), "422 validation_failed")
       }
     })
   )
 
   it.effect("is not shown to those who may only read, and not in lists or exports", () =>
     Effect.gen(function* () {
-      const { member, path, task, token, url } = yield* beginWithTrigger()
+      const { member, path, task, token, url } = yield* setUpTrigger()
       const reader = yield* createKey(member, { scopes: ["tasks:read"] })
       const { body } = yield* ask("GET", path, { token: reader.key })
       assert.deepInclude(body, { enabled: true, url: null })
       assert.strictEqual(
-        outcome(yield* ask("PUT", path, { token: reader.key, body: {} })),
+        statusAndError(yield* ask("PUT", path, { token: reader.key, body: {} })),
         "403 insufficient_scope"
       )
       for (const other of ["/cron", `/cron/${task.id}`, "/export"]) {
@@ -159,8 +172,8 @@ layer(testAppLayer())("a trigger URL", (it) => {
 
   it.effect("is found by the key of its task, and only in its workspace and kind", () =>
     Effect.gen(function* () {
-      const mine = yield* beginWithTrigger()
-      const theirs = yield* beginWithTrigger()
+      const mine = yield* setUpTrigger()
+      const theirs = yield* setUpTrigger()
       const { token } = mine
       const { body: task } = yield* mine.cron.create({ key: "nightly" })
       const byKey = `${mine.member.workspace}/cron/key:nightly/trigger`
@@ -172,10 +185,10 @@ layer(testAppLayer())("a trigger URL", (it) => {
         `${mine.member.workspace}/chains/${task.id}/trigger`
       ]) {
         for (const method of ["GET", "DELETE"]) {
-          assert.strictEqual(outcome(yield* ask(method, path, { token })), "404 not_found")
+          assert.strictEqual(statusAndError(yield* ask(method, path, { token })), "404 not_found")
         }
         const set = yield* ask("PUT", path, { token, body: {} })
-        assert.strictEqual(outcome(set), "404 not_found")
+        assert.strictEqual(statusAndError(set), "404 not_found")
       }
       assert.strictEqual((yield* theirs.send({})).status, 202)
     })
@@ -183,7 +196,7 @@ layer(testAppLayer())("a trigger URL", (it) => {
 
   it.effect("is created, changed, replaced and removed in the audit log, without its secrets", () =>
     Effect.gen(function* () {
-      const { act, member, set, task, url } = yield* beginWithTrigger("github")
+      const { act, member, set, task, url } = yield* setUpTrigger("github")
       yield* set({})
       yield* act("POST", "/rotate-url")
       yield* act("DELETE")
@@ -204,7 +217,7 @@ layer(testAppLayer())("a trigger URL", (it) => {
           ["trigger.created", "api_key"]
         ]
       )
-      assert.strictEqual(body.data[3].details.name, minimal.name)
+      assert.strictEqual(body.data[3].details.name, minimalCron.name)
       assert.notInclude(text, url.slice(-43))
       assert.notInclude(text, senders.github.secret)
     })
@@ -212,7 +225,7 @@ layer(testAppLayer())("a trigger URL", (it) => {
 
   it.effect("is stored neither in plain text nor in the log", () =>
     Effect.gen(function* () {
-      const { send, task, url } = yield* beginWithTrigger("github")
+      const { send, task, url } = yield* setUpTrigger("github")
       yield* send({ body: "{}" })
       const sql = yield* SqlClient.SqlClient
       const [row] = yield* sql<{ readonly text: string }>`
@@ -232,7 +245,7 @@ layer(testAppLayer({ ...testConfig, rateLimit: 5, logRequests: "on" }))(
   (it) => {
     it.effect("has a rate limit of its own, and its path is logged without the token", () =>
       Effect.gen(function* () {
-        const { act, send, url } = yield* beginWithTrigger("github")
+        const { act, send, url } = yield* setUpTrigger("github")
         const answers = yield* Effect.forEach(
           times(6, (index) => index),
           () => send({ body: "{}" })

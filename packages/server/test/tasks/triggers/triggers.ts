@@ -7,7 +7,7 @@ import { setUpCron } from "../cron/tasks.ts"
 type Headers = Readonly<Record<string, string>>
 
 /** A request exactly as its sender sends it. */
-export interface Delivery {
+export interface TriggerRequest {
   readonly headers: Headers
   readonly body: string
 }
@@ -63,7 +63,7 @@ export const senders = {
 export type Sender = keyof typeof senders
 
 /** Creates a task with a trigger URL. Returns functions that send requests for the trigger. */
-export const beginWithTrigger = Effect.fnUntraced(function* (
+export const setUpTrigger = Effect.fnUntraced(function* (
   sender: Sender | null = null,
   kind: "cron" | "chains" = "cron"
 ) {
@@ -86,7 +86,7 @@ export const beginWithTrigger = Effect.fnUntraced(function* (
     token,
     url,
     act: (method: string, more = "") => ask(method, path + more, { token }),
-    send: ({ body, headers }: Partial<Delivery>, to = url) =>
+    send: ({ body, headers }: Partial<TriggerRequest>, to = url) =>
       ask("POST", to, { headers: headers ?? {}, body })
   }
 })

@@ -95,7 +95,7 @@ export const limitsLayer: Layer.Layer<Limits, never, Database> = Limits.layer.pi
   ])
 )
 
-export const QueueLayer: Layer.Layer<
+export const RunQueueLayer: Layer.Layer<
   RunQueue | EndSignals | Signals | Partitions,
   never,
   Database
@@ -114,7 +114,7 @@ export const nodeLayer = (
   Layer.fresh(
     Runner.layer.pipe(
       Layer.provide(CompletionsLayer),
-      Layer.provideMerge(QueueLayer),
+      Layer.provideMerge(RunQueueLayer),
       Layer.provide([
         call,
         secretsLayer,

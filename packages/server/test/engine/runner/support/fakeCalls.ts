@@ -3,14 +3,14 @@ import type { CallRequest } from "@scheduling/calls/CallRequest"
 import type { CallResult } from "@scheduling/calls/CallResult"
 import { callLayer } from "./engine.ts"
 
-export type Answer = (request: CallRequest) => Effect.Effect<Partial<CallResult>>
+export type FakeCall = (request: CallRequest) => Effect.Effect<Partial<CallResult>>
 
 /**
  * Creates fake calls that do not use the network. A test sets the response for each path. The
  * default response is 200.
  */
 export const makeFakeCalls = () => {
-  const answers = new Map<string, Answer>()
+  const answers = new Map<string, FakeCall>()
   const calls: Array<CallRequest> = []
   const pathOf = (request: CallRequest) => new URL(request.url).pathname
   return {
@@ -25,8 +25,8 @@ export const makeFakeCalls = () => {
   }
 }
 
-export const failing =
-  (status: number): Answer =>
+export const failingWith =
+  (status: number): FakeCall =>
   () =>
     Effect.succeed({ status_code: status, outcome: "retryable", retry_after_seconds: 0 })
 

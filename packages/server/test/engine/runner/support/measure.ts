@@ -23,7 +23,7 @@ import {
   enqueueAll,
   enqueueMany,
   eventually,
-  history,
+  readExecutions,
   insertTask,
   insertTasks,
   insertWorkspace,
@@ -220,7 +220,7 @@ const newcomers = Effect.fnUntraced(function* (accounts: number) {
       const workspace_id = yield* insertWorkspace
       const task_id = yield* insertTask(workspace_id, { url: urlOf("/short") })
       yield* queue.enqueue({ workspace_id, task_id, kind: "cron" })
-      const [row] = yield* eventually(history(workspace_id), (rows) => rows.length > 0)
+      const [row] = yield* eventually(readExecutions(workspace_id), (rows) => rows.length > 0)
       waitedMs.push((row?.started_at?.getTime() ?? 0) - (row?.scheduled_for.getTime() ?? 0))
     }
     waitedMs.sort((a, b) => a - b)

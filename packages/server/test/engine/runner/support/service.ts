@@ -1,10 +1,10 @@
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { Readable } from "node:stream"
-import { dataDirectory } from "../../../support/dataDirectory.ts"
+import { createDataDirectory } from "../../../support/createDataDirectory.ts"
 import {
-  call,
-  type Called,
+  sendJson,
+  type JsonResponse,
   eventually,
   newUser,
   type ServerProcess,
@@ -21,19 +21,19 @@ export class Service extends Context.Service<
   {
     readonly server: ServerProcess
     /** Sends a request to a path below the workspace. */
-    readonly request: (method: string, at: string, body?: object) => Effect.Effect<Called>
-    readonly create: (kind: "cron" | "delayed", task: object) => Effect.Effect<Called["body"]>
+    readonly request: (method: string, at: string, body?: object) => Effect.Effect<JsonResponse>
+    readonly create: (kind: "cron" | "delayed", task: object) => Effect.Effect<JsonResponse["body"]>
     /** Waits until an execution has finished. Returns the execution with its attempts. */
-    readonly finished: (executionId: string) => Effect.Effect<Called["body"]>
+    readonly finished: (executionId: string) => Effect.Effect<JsonResponse["body"]>
     /** Runs a delayed task immediately. Returns its finished execution. */
-    readonly outcomeOf: (task: object) => Effect.Effect<Called["body"]>
+    readonly outcomeOf: (task: object) => Effect.Effect<JsonResponse["body"]>
   }
 >()("@scheduling/server/test/runner/Service") {}
 
 /** Creates a separate store. Returns the environment variables for a server that uses the store. */
 export const storeVariables =
   testDatabaseUrl === undefined
-    ? Effect.map(dataDirectory("end-to-end"), (DATA_DIR) => ({ DATA_DIR }))
+    ? Effect.map(createDataDirectory("end-to-end"), (DATA_DIR) => ({ DATA_DIR }))
     : Effect.map(freshDatabaseUrl(testDatabaseUrl), (DATABASE_URL) => ({
         DATABASE_URL,
         APP_SECRET: "a secret for tests, thirty-two bytes and more"
@@ -48,7 +48,7 @@ export const ServiceLayer: Layer.Layer<Service> = Layer.effect(
 
     const request = (method: string, at: string, body?: object) =>
       Effect.promise(() =>
-        call(server, method, workspace + at, { token, ...(body === undefined ? {} : { body }) })
+        sendJson(server, method, workspace + at, { token, ...(body === undefined ? {} : { body }) })
       )
     const create = Effect.fnUntraced(function* (kind: "cron" | "delayed", task: object) {
       const created = yield* request("POST", `/${kind}`, task)
@@ -60,7 +60,7 @@ export const ServiceLayer: Layer.Layer<Service> = Layer.effect(
         "the end of an execution",
         async () => {
           const at = `${workspace}/executions/${executionId}`
-          const { body } = await call(server, "GET", at, { token })
+          const { body } = await sendJson(server, "GET", at, { token })
           return body.finished_at !== null && body
         },
         10_000
@@ -71,7 +71,7 @@ export const ServiceLayer: Layer.Layer<Service> = Layer.effect(
         "an execution",
         async (): Promise<string | undefined> => {
           const at = `${workspace}/executions?task_id=${id}`
-          return (await call(server, "GET", at, { token })).body.data[0]?.id
+          return (await sendJson(server, "GET", at, { token })).body.data[0]?.id
         },
         10_000
       )

@@ -42,7 +42,7 @@ export interface TaskFields {
 }
 
 /** A yearly schedule. With it, a task fires only at the time that the test sets. */
-export const yearly = "0 0 1 1 *"
+export const yearlySchedule = "0 0 1 1 *"
 
 const defaults: TaskFields = {
   kind: "cron",
@@ -51,7 +51,7 @@ const defaults: TaskFields = {
   retry_count: 0,
   overlap: "skip",
   missed: "once",
-  schedule: yearly,
+  schedule: yearlySchedule,
   fires_in: null,
   steps: null,
   body: null,
@@ -135,7 +135,7 @@ export const enqueueMany = (
 export const insertTask = (workspaceId: string, fields: Partial<TaskFields> = {}) =>
   Effect.map(insertTasks(workspaceId, fields), ([id]) => id ?? "")
 
-export const step = (name: string, fields: Partial<StoredCallStep> = {}): StoredCallStep => ({
+export const callStep = (name: string, fields: Partial<StoredCallStep> = {}): StoredCallStep => ({
   kind: "call",
   name,
   method: "POST",
@@ -164,7 +164,7 @@ export interface HistoryRow {
   readonly error: string | null
 }
 
-export const history = (workspaceId: string) =>
+export const readExecutions = (workspaceId: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
     (sql) => sql<HistoryRow>`
@@ -176,7 +176,7 @@ export const history = (workspaceId: string) =>
       ORDER BY id`
   )
 
-export const unfinished = (workspaceId: string) =>
+export const readRuns = (workspaceId: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
     (sql) => sql<{

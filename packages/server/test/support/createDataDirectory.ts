@@ -5,7 +5,7 @@ import { inject } from "vitest"
 import { temporaryFolder } from "./ServerProcess.ts"
 
 /** Creates a data directory that already contains a store. */
-export const dataDirectory = (name: string) =>
+export const createDataDirectory = (name: string) =>
   Effect.tap(temporaryFolder(name), (folder) =>
     Effect.promise(() =>
       fs.promises.cp(inject("storeFiles"), path.join(folder, "postgres"), { recursive: true })

@@ -1,9 +1,9 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Answer, ask, assertShape, randomIp } from "../../support/http.ts"
+import { type Answer, ask, assertErrorShape, randomIp } from "../../support/http.ts"
 
 /** The number of concurrent requests. Concurrency makes their waiting times overlap. */
-export const atOnce = 16
+export const concurrentRequests = 16
 
 /** Returns the CPU time since the start, which does not depend on other load on the machine. */
 const millisSpentSince = (start: NodeJS.CpuUsage) => {
@@ -14,12 +14,12 @@ const millisSpentSince = (start: NodeJS.CpuUsage) => {
 /** Asserts that a response is not an internal error and used little CPU time. */
 const assertCalm = (answer: Answer, start: NodeJS.CpuUsage, what: string) => {
   assert.isBelow(answer.status, 500, `${what}: ${answer.text.slice(0, 500)}`)
-  if (answer.status >= 400) assertShape(answer)
+  if (answer.status >= 400) assertErrorShape(answer)
   assert.isBelow(millisSpentSince(start), 2_000, what)
 }
 
 /** Sends a request that must not cause an internal error or use much CPU time. */
-export const askCalmly = Effect.fnUntraced(function* (
+export const askWithinLimits = Effect.fnUntraced(function* (
   method: string,
   path: string,
   options: { readonly token: string; readonly body?: string; readonly type?: string }

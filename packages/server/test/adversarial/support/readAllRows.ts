@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 const behind = ["last_used_at", "ordinal", "previous_hash", "previous_at", "mac", "hash"]
 
 /** Reads all rows in the database, except columns that are written after the requests. */
-export const everything: Effect.Effect<
+export const readAllRows: Effect.Effect<
   ReadonlySet<string>,
   never,
   SqlClient.SqlClient
@@ -42,7 +42,7 @@ const newIn = (after: ReadonlySet<string>, before: ReadonlySet<string>) =>
  * Returns the rows that were added. If the arguments are swapped, returns the rows that were
  * removed.
  */
-export const changes = (after: ReadonlySet<string>, before: ReadonlySet<string>) => [
+export const changedRows = (after: ReadonlySet<string>, before: ReadonlySet<string>) => [
   ...newIn(after, before),
   ...newIn(before, after)
 ]

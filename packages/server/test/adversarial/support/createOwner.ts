@@ -4,7 +4,7 @@ import type { SqlClient } from "effect/sql"
 import { type Member, signUp } from "../../support/http.ts"
 import { type TestApp } from "../../support/TestApp.ts"
 import { type Endpoint, pathWith } from "./contract.ts"
-import { insertOwnerAndInvitation, acquireInto } from "./recordIds.ts"
+import { insertOwnerAndInvitation, createMissingRecords } from "./recordIds.ts"
 
 /** An owner, and the paths of the owner's records. */
 export interface Owner {
@@ -16,10 +16,10 @@ export interface Owner {
 }
 
 /** Returns the paths of a member's records in a workspace. */
-export const pathsOf = (owner: Member): Owner["pathOf"] => {
+export const recordPathsOf = (owner: Member): Owner["pathOf"] => {
   const own: Record<string, ReadonlyArray<string>> = {}
   return Effect.fnUntraced(function* ({ path }) {
-    yield* acquireInto(own, owner, path)
+    yield* createMissingRecords(own, owner, path)
     return pathWith(
       path,
       owner.workspace_id,
@@ -29,10 +29,10 @@ export const pathsOf = (owner: Member): Owner["pathOf"] => {
 }
 
 /** Creates a new owner, who is able to leave because the workspace has another owner. */
-export const settle: Effect.Effect<Owner, never, TestApp | SqlClient.SqlClient> = Effect.gen(
+export const createOwner: Effect.Effect<Owner, never, TestApp | SqlClient.SqlClient> = Effect.gen(
   function* () {
     const member = yield* signUp()
     yield* insertOwnerAndInvitation(member)
-    return { member, pathOf: pathsOf(member) }
+    return { member, pathOf: recordPathsOf(member) }
   }
 ).pipe(Effect.orDie)

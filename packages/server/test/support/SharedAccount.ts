@@ -3,11 +3,11 @@ import { type Member, signUp } from "./http.ts"
 import type { TestApp } from "./TestApp.ts"
 
 /** An account for tests that do not change it. Sharing the account saves 0.1 s per test. */
-export class Somebody extends Context.Service<Somebody, Member>()(
-  "@scheduling/server/test/Somebody"
+export class SharedAccount extends Context.Service<SharedAccount, Member>()(
+  "@scheduling/server/test/SharedAccount"
 ) {
-  static readonly layer: Layer.Layer<Somebody, never, TestApp> = Layer.effect(
-    Somebody,
+  static readonly layer: Layer.Layer<SharedAccount, never, TestApp> = Layer.effect(
+    SharedAccount,
     Effect.suspend(signUp)
   )
 }

@@ -14,7 +14,7 @@ type Json = Readonly<Record<string, unknown>>
 const encode = (part: unknown) => Buffer.from(JSON.stringify(part)).toString("base64url")
 
 /** Creates a JWT with any header, claims and signature. Libraries refuse to create most of them. */
-export const forge = (header: Json, claims: Json, sign: (input: string) => Buffer): string => {
+export const forgeJwt = (header: Json, claims: Json, sign: (input: string) => Buffer): string => {
   const input = `${encode(header)}.${encode(claims)}`
   return `${input}.${sign(input).toString("base64url")}`
 }
@@ -22,10 +22,10 @@ export const forge = (header: Json, claims: Json, sign: (input: string) => Buffe
 export const hmac = (hash: "sha256" | "sha384" | "sha512", key: Buffer) => (input: string) =>
   createHmac(hash, key).update(input).digest()
 
-export const unsigned = () => Buffer.alloc(0)
+export const noSignature = () => Buffer.alloc(0)
 
 /** Decodes a token's header and claims without verifying its signature. */
-export const open = (token: string) => {
+export const decodeJwt = (token: string) => {
   const [header, claims] = token
     .split(".")
     .slice(0, 2)
