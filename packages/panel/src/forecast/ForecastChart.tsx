@@ -1,4 +1,5 @@
 import type { Forecast } from "@scheduling/sdk"
+import { Chart } from "../ui/charts/Chart.tsx"
 import {
   formatCount,
   formatDay,
@@ -27,88 +28,78 @@ export const ForecastChart = ({
     forecast.busiest.map(({ at }) => Math.floor(Date.parse(at) / lengthMs) * lengthMs)
   )
   const heightOf = (runs: number) => (runs === 0 ? 0 : Math.max(2, (runs / most) * chartHeight))
-  const marks = ticksOf(buckets, span)
   return (
     <figure>
       <figcaption className="mb-4 flex flex-wrap gap-x-5 gap-y-1 text-xs text-faint">
         <LegendKey className="bg-edge" name={`Runs in ${unit}`} />
         <LegendKey className="bg-warn" name="Runs in one of the ten busiest minutes" />
       </figcaption>
-      <div className="flex gap-3">
-        <div
-          aria-hidden
-          className="flex h-40 w-8 shrink-0 flex-col justify-between text-right text-xs nums text-faint"
-        >
-          <span className="-mt-1.5">{formatCount(most)}</span>
-          <span className="-mb-1.5">0</span>
-        </div>
-        <div className="min-w-0 grow">
-          <svg
-            role="img"
-            aria-label={`${forecast.runs} runs from ${formatShortDateTime(forecast.from)} to ${formatShortDateTime(forecast.to)}, at most ${most} in ${unit}`}
-            viewBox={`0 0 ${buckets.length} ${chartHeight}`}
-            preserveAspectRatio="none"
-            className="block h-40 w-full border-b border-edge"
-          >
-            <line
-              x1={0}
-              x2={buckets.length}
-              y1={chartHeight / 2}
-              y2={chartHeight / 2}
-              className="stroke-line"
-              vectorEffect="non-scaling-stroke"
-              strokeDasharray="3 4"
-            />
-            {buckets.map((bucket, index) => (
-              <g key={bucket.start} className="group">
-                <title>{titleOf(bucket, lengthMs)}</title>
-                <rect
-                  x={index}
-                  width={1}
-                  height={chartHeight}
-                  className="fill-transparent group-hover:fill-sunken"
-                />
-                <rect
-                  x={index + 0.12}
-                  width={0.76}
-                  y={chartHeight - heightOf(bucket.runs)}
-                  height={heightOf(bucket.runs)}
-                  className="fill-edge group-hover:fill-faint"
-                />
-                {crowded.has(bucket.start) && (
-                  <rect
-                    x={index + 0.12}
-                    width={0.76}
-                    y={chartHeight - heightOf(bucket.runs)}
-                    height={heightOf(bucket.most)}
-                    className="fill-warn"
-                  />
-                )}
-              </g>
-            ))}
-          </svg>
-          <div aria-hidden className="relative mt-2 h-4 text-xs nums text-faint">
-            {marks.map(({ at, isOnPhone, text }) => (
+      <Chart
+        label={`${forecast.runs} runs from ${formatShortDateTime(forecast.from)} to ${formatShortDateTime(forecast.to)}`}
+        columns={buckets.map((bucket) => ({
+          start: bucket.start,
+          end: bucket.start + lengthMs,
+          values: valuesOf(bucket)
+        }))}
+        top={formatCount(most)}
+        bottom="0"
+        axis={
+          <div className="relative h-4">
+            {ticksOf(buckets, span).map(({ at, isOnPhone, text }) => (
               <span
                 key={at}
-                className={`absolute -translate-x-1/2 whitespace-nowrap ${isOnPhone ? "" : "max-sm:hidden"}`}
+                className={`absolute -translate-x-1/2 ${isOnPhone ? "" : "max-sm:hidden"}`}
                 style={{ left: `${(at / buckets.length) * 100}%` }}
               >
                 {text}
               </span>
             ))}
           </div>
-        </div>
-      </div>
+        }
+        className="h-40"
+      >
+        <svg
+          viewBox={`0 0 ${buckets.length} ${chartHeight}`}
+          preserveAspectRatio="none"
+          className="block size-full"
+        >
+          <line
+            x1={0}
+            x2={buckets.length}
+            y1={chartHeight / 2}
+            y2={chartHeight / 2}
+            className="stroke-line"
+            vectorEffect="non-scaling-stroke"
+            strokeDasharray="3 4"
+          />
+          {buckets.map((bucket, index) => (
+            <g key={bucket.start}>
+              <rect
+                x={index + 0.12}
+                width={0.76}
+                y={chartHeight - heightOf(bucket.runs)}
+                height={heightOf(bucket.runs)}
+                className="fill-edge"
+              />
+              {crowded.has(bucket.start) && (
+                <rect
+                  x={index + 0.12}
+                  width={0.76}
+                  y={chartHeight - heightOf(bucket.runs)}
+                  height={heightOf(bucket.most)}
+                  className="fill-warn"
+                />
+              )}
+            </g>
+          ))}
+        </svg>
+      </Chart>
     </figure>
   )
 }
 
-const titleOf = ({ most, runs, start }: Bucket, lengthMs: number) =>
-  [
-    `${formatShortDateTime(start)} to ${formatTimeOfDay(start + lengthMs)}: ${formatCount(runs)} ${runs === 1 ? "run" : "runs"}`,
-    ...(most > 1 ? [`at most ${formatCount(most)} in one minute`] : [])
-  ].join("\n")
+const valuesOf = ({ most, runs }: Bucket) =>
+  `${formatCount(runs)} ${runs === 1 ? "run" : "runs"}${most > 1 ? `, at most ${formatCount(most)} in one minute` : ""}`
 
 interface Tick {
   readonly at: number

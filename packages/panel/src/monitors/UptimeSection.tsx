@@ -3,11 +3,11 @@ import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { clientOf, useWorkspace } from "../data/client.ts"
 import { uptimePeriods } from "../data/uptimePeriods.ts"
+import { DurationChart } from "../ui/charts/DurationChart.tsx"
 import { Choice } from "../ui/forms/Field.tsx"
 import { FigureCard, FigureCards } from "../ui/layout/FigureCard.tsx"
 import { Section } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
-import { DurationChart } from "../ui/values/DurationChart.tsx"
 import { formatDuration, formatPercent } from "../ui/values/format.ts"
 
 type Workspace = Parameters<typeof clientOf>[0]
@@ -59,11 +59,12 @@ export const UptimeSection = ({ monitorId }: { readonly monitorId: MonitorId }) 
         {data !== undefined && latency !== null && (
           <DurationChart
             name="Latency"
+            bucketSeconds={data.series.bucket_seconds}
             buckets={data.series.buckets.map(({ down_seconds, latency_ms, start }) => ({
               start,
               ms: latency_ms,
               problem:
-                down_seconds === 0 ? undefined : `Down for ${formatDuration(down_seconds * 1_000)}`
+                down_seconds === 0 ? undefined : `down for ${formatDuration(down_seconds * 1_000)}`
             }))}
           />
         )}

@@ -2,12 +2,12 @@ import type { ExecutionBucket, ExecutionStats } from "@scheduling/sdk"
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { useWorkspace } from "../data/client.ts"
 import { executionQueries } from "../executions/queries.ts"
+import { LineChart } from "../ui/charts/LineChart.tsx"
 import { classes } from "../ui/classes.ts"
 import { FigureCard, FigureCards } from "../ui/layout/FigureCard.tsx"
 import { Section } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { useNow } from "../ui/values/clock.ts"
-import { formatShortDateTime, formatTimeOfDay } from "../ui/values/format.ts"
 import { LegendKey } from "../ui/values/LegendKey.tsx"
 import { EmptyValue } from "../ui/values/Time.tsx"
 import { lastDayQuery } from "./prefetchOverview.ts"
@@ -95,9 +95,6 @@ const MeasureFigure = ({
   )
 }
 
-const width = 240
-const height = 48
-
 const TrendChart = ({
   hours,
   measure
@@ -106,96 +103,30 @@ const TrendChart = ({
   readonly hours: ReadonlyArray<TrendHour>
 }) => {
   const values = hours.flatMap(({ usual, value }) => [usual ?? [], value ?? []].flat())
-  const top = Math.max(1, ...values)
-  // A small change in a rate is more visible if the scale does not begin at zero.
-  const bottom = measure.name === "Success rate" ? Math.min(0.99, ...values) : 0
-  const step = width / Math.max(1, hours.length)
-  const yOf = (value: number) => height - 2 - ((value - bottom) / (top - bottom)) * (height - 4)
-  const line = (which: "usual" | "value") =>
-    hours
-      .map((hour, index) => {
-        const value = hour[which]
-        if (value === null) return ""
-        const isFirst = index === 0 || hours[index - 1]?.[which] == null
-        return `${isFirst ? "M" : "L"}${(index * step).toFixed(1)},${yOf(value).toFixed(1)}h${step.toFixed(1)}`
-      })
-      .join("")
-  const first = hours[0]
   return (
-    <div className="mt-2">
-      <svg
-        aria-hidden
-        viewBox={`0 0 ${width} ${height}`}
-        preserveAspectRatio="none"
-        className="block h-12 w-full border-b border-line"
-      >
-        <Line path={line("usual")} className="stroke-faint/60" />
-        <Line path={line("value")} className="stroke-live" />
-        {hours.map((hour, index) => (
-          <rect
-            key={hour.start}
-            x={index * step}
-            width={step}
-            height={height}
-            className="fill-transparent hover:fill-live/10"
-          >
-            <title>{titleOf(measure, hour)}</title>
-          </rect>
-        ))}
-      </svg>
-      <p aria-hidden className="mt-1 flex min-h-4 justify-between text-xs nums text-faint">
-        <span>{first && formatShortDateTime(first.start)}</span>
-        <span>{first && "now"}</span>
-      </p>
-      <HoursTable measure={measure} hours={hours} />
+    <div className="mt-4">
+      <LineChart
+        label={`${measure.name} by hour`}
+        columns={hours.map(({ start, usual, value }) => ({
+          start,
+          end: start + hourMs,
+          main: value,
+          other: usual,
+          values: valuesOf(measure, value, usual)
+        }))}
+        top={Math.max(1, ...values)}
+        // A small change in a rate is more visible if the scale does not begin at zero.
+        bottom={measure.name === "Success rate" ? Math.min(0.99, ...values) : 0}
+        text={measure.text}
+        className="h-12"
+        isSmall
+      />
     </div>
   )
 }
 
-const Line = ({ className, path }: { readonly path: string; readonly className: string }) => (
-  <path
-    d={path}
-    fill="none"
-    vectorEffect="non-scaling-stroke"
-    strokeWidth={2}
-    className={className}
-  />
-)
-
-const textOf = ({ text }: Metric, value: number | null) =>
-  value === null ? "no runs" : text(value)
-
-const titleOf = (measure: Metric, { start, usual, value }: TrendHour) =>
-  `${formatShortDateTime(start)} to ${formatTimeOfDay(start + hourMs)}: ${textOf(measure, value)}, before: ${textOf(measure, usual)}`
-
-/** The chart's values, for screen readers. */
-const HoursTable = ({
-  hours,
-  measure
-}: {
-  readonly measure: Metric
-  readonly hours: ReadonlyArray<TrendHour>
-}) => (
-  // A table would ignore the size that `sr-only` sets.
-  <div className="sr-only">
-    <table>
-      <caption>{measure.name} by hour</caption>
-      <thead>
-        <tr>
-          <th scope="col">Hour</th>
-          <th scope="col">Value</th>
-          <th scope="col">Same hour, 7 days before</th>
-        </tr>
-      </thead>
-      <tbody>
-        {hours.map(({ start, usual, value }) => (
-          <tr key={start}>
-            <th scope="row">{formatShortDateTime(start)}</th>
-            <td>{textOf(measure, value)}</td>
-            <td>{textOf(measure, usual)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-)
+const valuesOf = ({ text }: Metric, value: number | null, usual: number | null) =>
+  [
+    value === null ? "no runs" : text(value),
+    ...(usual === null ? [] : [`usually ${text(usual)}`])
+  ].join(", ")

@@ -7,12 +7,12 @@ import { uptimePeriods } from "../data/uptimePeriods.ts"
 import { ExecutionBars } from "../executions/ExecutionBars.tsx"
 import { barsOfSeries } from "../executions/histogram.ts"
 import { executionQueries } from "../executions/queries.ts"
+import { DurationChart } from "../ui/charts/DurationChart.tsx"
 import { Choice } from "../ui/forms/Field.tsx"
 import { FigureCard, FigureCards } from "../ui/layout/FigureCard.tsx"
 import { Section, Skeleton } from "../ui/layout/Page.tsx"
 import { messageOf, Problem } from "../ui/messages/Problem.tsx"
 import { useNow } from "../ui/values/clock.ts"
-import { DurationChart } from "../ui/values/DurationChart.tsx"
 import { formatCount, formatDuration, formatPercent } from "../ui/values/format.ts"
 import { YearCalendar } from "./YearCalendar.tsx"
 
@@ -171,6 +171,7 @@ const Charts = ({
       {hasDurations && (
         <DurationChart
           name="Duration"
+          bucketSeconds={series.bucket_seconds}
           buckets={series.buckets.map((bucket) => ({
             start: bucket.start,
             ms: bucket.duration_ms,
