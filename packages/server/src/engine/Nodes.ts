@@ -4,11 +4,15 @@ import { recordUptime } from "./Absences.ts"
 import { isInPhase } from "./RunState.ts"
 import { releaseBlocked } from "./transitions/release.ts"
 import { isClockTrusted } from "./laneTurns.ts"
-import { completionDueInMs, isOverdue, type NodeUptime } from "./completions/awaitingRuns.ts"
-import { isAbandoned, isUnclaimed } from "./ForWorkers.ts"
+import {
+  completionDueInMs,
+  isCompletionOverdue,
+  type NodeUptime
+} from "./completions/awaitingRuns.ts"
+import { isCancelledUnclaimed, isClaimOverdue } from "./runsForWorkers.ts"
 
 /** First key of the advisory locks that nodes hold. The second key is the node's id. */
-export const nodeLocks = 0x5c4ed
+export const nodeLockKey = 0x5c4ed
 
 /** Advisory lock of the node that checks the other nodes, so that only one does so at a time. */
 const nodeCheckLock = 0x5c4ee
@@ -18,7 +22,7 @@ const nodeCheckLock = 0x5c4ee
  * breaks takes the lock again after a third of a second, which is well within this time. If a
  * living node is declared dead, its calls are made twice.
  */
-export const suspectMs = 1_900
+export const maxMsWithoutLock = 1_900
 
 /**
  * SQL for the ids of dead nodes. Their runs are recovered, and results that they still send are
@@ -97,7 +101,7 @@ export const renewLease = (sql: SqlClient.SqlClient, node: number, leaseMs: numb
 
 /**
  * Declares dead every node whose lease has expired or that has held no lock for longer than
- * `suspectMs`. Only one node at a time does this. Agents hold no lock. After downtime of the
+ * `maxMsWithoutLock`. Only one node at a time does this. Agents hold no lock. After downtime of the
  * service, agents and the deadlines of agents and jobs are checked only once all agents and jobs
  * have had time to reconnect. The same statement records that the service is up, and releases
  * blocked runs whose previous run has finished. (A run that becomes blocked while the previous run
@@ -117,7 +121,7 @@ export const checkNodes = Effect.fnUntraced(function* (
       SELECT objid::integer AS id
       FROM pg_locks
       WHERE locktype = 'advisory'
-        AND classid = ${nodeLocks}
+        AND classid = ${nodeLockKey}
         AND objsubid = 2
         AND granted
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -130,7 +134,7 @@ export const checkNodes = Effect.fnUntraced(function* (
         died_at = CASE
           WHEN lease_until < now() THEN now()
           WHEN id IN (SELECT id FROM present) THEN NULL
-          WHEN suspected_at < now() - ${suspectMs} * interval '1 millisecond' THEN now()
+          WHEN suspected_at < now() - ${maxMsWithoutLock} * interval '1 millisecond' THEN now()
         END
       WHERE (SELECT yes FROM judge)
         AND died_at IS NULL
@@ -162,12 +166,12 @@ export const checkNodes = Effect.fnUntraced(function* (
         FROM runs
         WHERE lease_owner IN (${sql.literal(deadNodeIds)})
       ) AS to_take_back,
-      (${agentsToo} AND EXISTS (SELECT FROM runs WHERE ${sql.literal(isUnclaimed)}))
-        OR EXISTS (SELECT FROM runs WHERE ${sql.literal(isAbandoned)}) AS unclaimed,
+      (${agentsToo} AND EXISTS (SELECT FROM runs WHERE ${sql.literal(isClaimOverdue)}))
+        OR EXISTS (SELECT FROM runs WHERE ${sql.literal(isCancelledUnclaimed)}) AS unclaimed,
       EXISTS (
         SELECT
         FROM runs
-        WHERE ${isOverdue(sql, uptime)}
+        WHERE ${isCompletionOverdue(sql, uptime)}
       ) AS overdue,
       ${sql.literal(completionDueInMs)} AS completion_due_in_ms`
   return row ?? (yield* Effect.die(new Error("SELECT returned no row")))
@@ -185,7 +189,7 @@ interface NodeCheckResult {
   readonly completion_due_in_ms: number | null
 }
 
-export const removeTombstones = (sql: SqlClient.SqlClient) =>
+export const removeDeadNodes = (sql: SqlClient.SqlClient) =>
   sql`
     DELETE FROM nodes
     WHERE died_at < now() - ${tombstoneHours} * interval '1 hour'

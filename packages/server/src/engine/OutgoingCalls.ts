@@ -7,7 +7,7 @@ import { HttpServer } from "effect/http"
 import { AppConfig } from "../core/index.ts"
 
 /** Provides the HTTP client for the calls of tasks, and the private networks that it may reach. */
-export const OutgoingCalls = Layer.unwrap(
+export const OutgoingCallsLayer = Layer.unwrap(
   Effect.gen(function* () {
     const { callThreads, egressAllow } = yield* AppConfig
     const { address } = yield* HttpServer.HttpServer

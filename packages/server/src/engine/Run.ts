@@ -35,7 +35,7 @@ export interface QueuedRun {
  * The owner of a run and the target of its call. Call slots are divided among owners and among
  * targets.
  */
-export interface Claimant {
+export interface OwnerAndTarget {
   /**
    * The upper half of the number of the run's lane. Lanes take turns. Accounts that were registered
    * from the same IP address have the same upper half.
@@ -47,7 +47,7 @@ export interface Claimant {
 }
 
 /** A run that is leased to this node and has not started. */
-export interface LeasedRun extends Claimant {
+export interface LeasedRun extends OwnerAndTarget {
   readonly id: string
   readonly attempt: number
   /** When the run is due, on the database clock. */
@@ -66,7 +66,7 @@ export type RunCall = Pick<
  * The maximum size of headers and body that are returned with the start of a run. Larger ones are
  * read separately.
  */
-export const inlineCallBytes = 8 * 1024
+export const maxInlineCallBytes = 8 * 1024
 
 /** Maximum size of a call: the largest body, plus headers and a URL. */
 export const maxCallBytes = maxBodyBytes + 32 * 1024
@@ -119,7 +119,7 @@ export type RunPause =
     }
 
 /** The result of one attempt. */
-export interface AttemptEnd {
+export interface AttemptResult {
   /** False if no call was made. Then there is no attempt to record. */
   readonly started: boolean
   /** When the attempt started. If null, the time that the start guard wrote is kept. */
@@ -136,7 +136,7 @@ export interface AttemptEnd {
  * The result to write for a run. The result is discarded unless `id`, `attempt`, `lease_owner` and
  * `awaited` still match the run. This check is called the fence.
  */
-export interface Settlement extends AttemptEnd {
+export interface Settlement extends AttemptResult {
   readonly id: string
   readonly workspace_id: string
   readonly task_id: string
@@ -167,8 +167,8 @@ export interface Settlement extends AttemptEnd {
   readonly position: StepPosition | null
 }
 
-/** The fields of a run that a settlement needs. */
-export type SettledRun = Pick<
+/** The fields of a run that its settlement copies. */
+export type SettleableRun = Pick<
   StartedRun,
   "id" | "workspace_id" | "task_id" | "kind" | "attempt" | "position"
 > &
@@ -179,11 +179,11 @@ export type SettledRun = Pick<
  * out means that nothing of the kind happened.
  */
 export const makeSettlement = (
-  run: SettledRun,
+  run: SettleableRun,
   owner: number | null,
   end: Pick<Settlement, "status" | "error"> &
     Partial<
-      AttemptEnd &
+      AttemptResult &
         Pick<Settlement, "retry_delay_ms" | "completes_by_ms" | "pause" | "lost" | "awaited">
     >
 ): Settlement => ({

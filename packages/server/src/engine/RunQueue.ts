@@ -4,17 +4,17 @@ import type { RunOn } from "@scheduling/domain/workers/RunOn"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { StoreClock, transactionOf } from "../store/index.ts"
-import { decideApproval, type ApprovalDecision } from "./chains/decideApproval.ts"
+import { settleApproval, type ApprovalDecision } from "./chains/settleApproval.ts"
 import { cancelRun, type StopResult } from "./transitions/cancel.ts"
-import { firesAfter, withdrawDelayed, withdrawSlots } from "./transitions/withdraw.ts"
+import { fireAfterTime, withdrawDelayed, withdrawSlots } from "./transitions/withdraw.ts"
 import { EndSignals, Signals } from "../events/index.ts"
 import type { Limits } from "../plans/index.ts"
 import { makeAddRuns, type ManualRun } from "./makeAddRuns.ts"
-import { moveRuns, moveToFlow, moveToQueue, type NewFlow } from "./transitions/move.ts"
+import { moveToWorker, moveToFlow, moveToQueue, type NewFlow } from "./transitions/move.ts"
 import type { RerunRequest } from "./transitions/rerun.ts"
 import type { QueuedRun, TaskOfRun } from "./Run.ts"
 import { makeAfterSettled } from "./afterSettled.ts"
-import { clearBatch, type Stop, stopTask, stopWorkspace } from "./transitions/stop.ts"
+import { clearStoppedRuns, type Stop, stopTask, stopWorkspace } from "./transitions/stop.ts"
 
 /**
  * The interface to the queue of runs for all services that define tasks. No other code of these
@@ -213,7 +213,7 @@ export class RunQueue extends Context.Service<
 
       /** Stops the first batch of the runs. The runner stops the other runs after the request. */
       const stopAll = Effect.fnUntraced(function* (stop: Stop) {
-        yield* afterStopped(yield* clearBatch(sql, stop))
+        yield* afterStopped(yield* clearStoppedRuns(sql, stop))
         yield* sql.afterCommit(signals.stop)
       })
 
@@ -234,7 +234,7 @@ export class RunQueue extends Context.Service<
         }, Effect.orDie),
 
         withdrawSlots: Effect.fn("RunQueue.withdrawSlots")(function* (task) {
-          return firesAfter(yield* withdrawToCome(task), yield* storeClock(sql))
+          return fireAfterTime(yield* withdrawToCome(task), yield* storeClock(sql))
         }, Effect.orDie),
 
         stop: Effect.fn("RunQueue.stop")(
@@ -259,7 +259,7 @@ export class RunQueue extends Context.Service<
 
         decide: Effect.fn("RunQueue.decide")(
           function* (workspaceId, executionId, decision) {
-            const decided = yield* decideApproval(sql, workspaceId, executionId, decision)
+            const decided = yield* settleApproval(sql, workspaceId, executionId, decision)
             if (decided === null) return false
             yield* sql.afterCommit(afterSettled(decided.settlements, decided.settled))
             return true
@@ -300,7 +300,7 @@ export class RunQueue extends Context.Service<
         }, Effect.orDie),
 
         move: Effect.fn("RunQueue.move")(function* (task, place) {
-          yield* moveRuns(sql, task, place)
+          yield* moveToWorker(sql, task, place)
           yield* sql.afterCommit(signals.wake)
         }, Effect.orDie),
 

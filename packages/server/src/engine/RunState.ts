@@ -38,7 +38,7 @@ export const transitions = {
   claim: { ready: ["leased", "running", "parked"] },
   start: { leased: ["running", "blocked", "parked"], running: ["running"] },
   // Runs are parked when their workspace is stopped, and released when it is resumed.
-  hold: { ready: ["parked"] },
+  parkStopped: { ready: ["parked"] },
   resume: { parked: ["ready"] },
   awaitCompletion: { running: ["awaiting"] },
   finish: {

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { EndSignals, LiveChanges, OutboxWaker, Signals } from "../events/index.ts"
 import type { Settlement } from "./Run.ts"
-import { notifySettled } from "./notifyChanges.ts"
+import { publishSettled } from "./publishRunChanges.ts"
 import type { SettleResult } from "./SettleResult.ts"
 
 /** Notifies requests that wait for a result, subscribers of the workspace, and the router. */
@@ -11,7 +11,7 @@ export const makeNotifyFinished = Effect.gen(function* () {
   const outboxWaker = yield* OutboxWaker
   return (settlements: ReadonlyArray<Settlement>, settled: SettleResult): void => {
     endSignals.send(settled.finished)
-    notifySettled(changes, settlements, settled)
+    publishSettled(changes, settlements, settled)
     if (settled.announced) outboxWaker.wake()
   }
 })

@@ -8,7 +8,7 @@ import { Effect, Layer } from "effect"
 import { AppConfig } from "../core/index.ts"
 import { SignalListenerLayer } from "../events/index.ts"
 import { stopAtShutdown } from "../http/index.ts"
-import { OutgoingCalls } from "./OutgoingCalls.ts"
+import { OutgoingCallsLayer } from "./OutgoingCalls.ts"
 import { Partitions } from "./Partitions.ts"
 import { RunQueue } from "./RunQueue.ts"
 import { defaultRunnerOptions, RunnerOptions } from "./RunnerOptions.ts"
@@ -60,13 +60,13 @@ export {
 } from "./calling/fillCall.ts"
 export { loadWholeCall, missingCallFailure } from "./calling/LoadCall.ts"
 export { type AccessToken, AccessTokens, CallSecrets }
-export { valuesFor } from "./secrets/valuesFor.ts"
-export { makeSecretsCache } from "./calling/secretsCache.ts"
-export type { ApprovalDecision } from "./chains/decideApproval.ts"
+export { secretValuesFor } from "./secrets/secretValuesFor.ts"
+export { makeSigningSecretsCache } from "./calling/signingSecretsCache.ts"
+export type { ApprovalDecision } from "./chains/settleApproval.ts"
 export {
   insertVersion,
   workerOptionsOf,
-  removeReplaced,
+  removeReplacedVersions,
   type StoredStep
 } from "./chains/ChainVersions.ts"
 export { hasCompletionUrl, CompletionUrls } from "./completions/CompletionUrls.ts"
@@ -78,10 +78,10 @@ export { calendarDaysOf, findCalendars } from "./firing/calendarDays.ts"
 export { signingError, SigningSecrets } from "./signing/SigningSecrets.ts"
 export { type PausedTask, TaskPauses } from "./TaskPauses.ts"
 export { start } from "./transitions/start.ts"
-export { notifyStarted } from "./notifyChanges.ts"
+export { publishStarted } from "./publishRunChanges.ts"
 export { AgentRuns } from "./workers/AgentRuns.ts"
 export { claimForWorker, type DueWorkerRuns, findDueWorkerRuns } from "./workers/WorkerClaim.ts"
-export { findHeld, type AgentRun, type HeldRun } from "./workers/WorkerHeld.ts"
+export { findHeldRuns, type AgentRun, type HeldRun } from "./workers/HeldRuns.ts"
 export { withCompletionRoute } from "./completions/completionRoute.ts"
 
 /**
@@ -106,7 +106,7 @@ export const EngineLayer = RunnerLayer.pipe(
   Layer.provide([Partitions.layer, CompletionsRepo.layer]),
   Layer.provideMerge(AccessTokens.layer),
   Layer.provideMerge(Layer.mergeAll(Call.layer, CallSecrets.layer, SigningSecrets.layer)),
-  Layer.provideMerge(OutgoingCalls),
+  Layer.provideMerge(OutgoingCallsLayer),
   Layer.provideMerge(Layer.sync(AwaitedRunsOfNode, () => new AwaitedRuns())),
   Layer.provideMerge(Layer.sync(TaskPauses, () => ({})))
 )

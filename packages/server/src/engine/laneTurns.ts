@@ -7,7 +7,7 @@ export interface LanePosition {
   readonly lane: string
 }
 
-export const startOfTime = (ms: number): LanePosition => ({ at_ms: ms, lane: firstLane })
+export const firstPositionAt = (ms: number): LanePosition => ({ at_ms: ms, lane: firstLane })
 
 const firstLane = String(-(2n ** 63n))
 

@@ -8,10 +8,10 @@ import { Limits } from "../plans/index.ts"
 import { LiveChanges, Signals } from "../events/index.ts"
 import type { TaskOfRun } from "./Run.ts"
 import { backfill } from "./transitions/backfill.ts"
-import { insertedRunColumns, type InsertedRun, enqueue } from "./transitions/enqueue.ts"
+import { copiedTaskColumns, type InsertedRun, enqueue } from "./transitions/enqueue.ts"
 import { type RerunRequest, rerun, isSomeTaskOverLimit } from "./transitions/rerun.ts"
 import { RunnerOptions } from "./RunnerOptions.ts"
-import { notifyQueued } from "./notifyChanges.ts"
+import { publishQueued } from "./publishRunChanges.ts"
 
 /** A run that a user starts. */
 export interface ManualRun extends TaskOfRun {
@@ -25,7 +25,7 @@ export const makeAddRuns = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const limits = yield* Limits
   const { announce, announceAll, wake } = yield* makeAnnounce
-  const forRuns = sql.literal(insertedRunColumns)
+  const forRuns = sql.literal(copiedTaskColumns)
 
   const tooManyOfTask = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
     const { id: plan } = yield* limits.planOf(workspaceId)
@@ -142,13 +142,13 @@ const makeAnnounce = Effect.gen(function* () {
   return {
     announce: Effect.fnUntraced(function* (run: InsertedRun) {
       yield* ifDueSoon(run.scheduled_for, wakeFor([run]))
-      yield* sql.afterCommit(Effect.sync(() => notifyQueued(changes, run)))
+      yield* sql.afterCommit(Effect.sync(() => publishQueued(changes, run)))
     }),
 
     /** Does the same as `announce` for runs that are due now. */
     announceAll: Effect.fnUntraced(function* (runs: ReadonlyArray<InsertedRun>) {
       yield* sql.afterCommit(wakeFor(runs))
-      yield* sql.afterCommit(Effect.sync(() => runs.forEach((run) => notifyQueued(changes, run))))
+      yield* sql.afterCommit(Effect.sync(() => runs.forEach((run) => publishQueued(changes, run))))
     }),
 
     wake: Effect.fn("RunQueue.wake")(function* (dueAt: Date) {

@@ -14,6 +14,6 @@ const isStoppedWorkspace = (id: string) => `(
 export const isInStoppedWorkspace = (table = "runs") => isStoppedWorkspace(`${table}.workspace_id`)
 
 /** SQL for whether the workspace of a row of `queues`, named or of a flow, is stopped. */
-export const queueIsStopped = isStoppedWorkspace(
+export const isQueueInStoppedWorkspace = isStoppedWorkspace(
   "coalesce(queues.workspace_id, queues.flow_workspace_id)"
 )

@@ -20,7 +20,7 @@ import { firstIdAt, makeRunId } from "../../src/engine/RunId.ts"
 import { RunQueue } from "../../src/engine/RunQueue.ts"
 import { finish } from "../../src/engine/transitions/finish.ts"
 import { claim } from "../../src/engine/transitions/claim.ts"
-import { startOfTime } from "../../src/engine/laneTurns.ts"
+import { firstPositionAt } from "../../src/engine/laneTurns.ts"
 import { start } from "../../src/engine/transitions/start.ts"
 import { RunQueueLayer } from "./runner/support/engine.ts"
 import { settlement } from "./runner/support/settlement.ts"
@@ -307,7 +307,7 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
       node,
       limit: 10,
       lookAheadMs: 0,
-      from: startOfTime(0),
+      from: firstPositionAt(0),
       turns: null
     })
     return yield* start(sql, node, [...leased, ...started])

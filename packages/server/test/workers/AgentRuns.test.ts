@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { AgentRun } from "../../src/engine/workers/WorkerHeld.ts"
+import type { AgentRun } from "../../src/engine/workers/HeldRuns.ts"
 import { AgentRuns } from "../../src/engine/workers/AgentRuns.ts"
 import { times } from "../support/http.ts"
 

@@ -13,7 +13,7 @@ import {
   type FilledCall,
   type CallValues,
   type LoadedCall,
-  makeCountProblem,
+  makeCountCallProblem,
   makeFillCall,
   type CallProblem
 } from "./fillCall.ts"
@@ -26,7 +26,7 @@ import { classifyResult } from "./classifyResult.ts"
 import { type RunCall, type Settlement, makeSettlement, type StartedRun } from "../Run.ts"
 
 /** The node that executes a run, and the resources it uses. */
-export interface Execution {
+export interface ExecutionContext {
   readonly node: number
   readonly clock: DatabaseClockEstimate
   readonly allowance: ByteReservation
@@ -73,12 +73,12 @@ export const makeExecute = Effect.gen(function* () {
   )
   const { beginCall, makeCall, makeReady } = yield* makeCalling
   const fillCall = yield* makeFillCall
-  const countProblem = yield* makeCountProblem
+  const countProblem = yield* makeCountCallProblem
   const fillPause = yield* makeFillPause
   const tokens = yield* AccessTokens
 
   /** Waits until a run is due, reads its call unless it is given, and fills in its values. */
-  const prepare = Effect.fnUntraced(function* (run: StartedRun, execution: Execution) {
+  const prepare = Effect.fnUntraced(function* (run: StartedRun, execution: ExecutionContext) {
     const early = run.due_ms - execution.clock.now()
     // Timers have millisecond precision and may fire up to a millisecond early.
     if (early > 0) yield* Effect.sleep(Math.ceil(early))
@@ -93,7 +93,7 @@ export const makeExecute = Effect.gen(function* () {
 
   return (
     run: StartedRun,
-    execution: Execution,
+    execution: ExecutionContext,
     signWith: ReadonlyArray<Redacted.Redacted>,
     filling: CallValues | undefined,
     onEnd: OnEnd
@@ -167,7 +167,7 @@ const makeCalling = Effect.gen(function* () {
   /** Begins the call of a due run. Returns a function that aborts it. */
   const beginCall = (
     run: StartedRun,
-    execution: Execution,
+    execution: ExecutionContext,
     { call_options, retry_count, timeout_seconds }: RunCall,
     begin: ReadyCall["begin"],
     onEnd: OnEnd,
@@ -187,7 +187,11 @@ const makeCalling = Effect.gen(function* () {
   }
 
   /** Returns the settlement of a run whose call cannot be made. */
-  const endWithout = (run: StartedRun, execution: Execution, problem: CallProblem): Settlement => {
+  const endWithout = (
+    run: StartedRun,
+    execution: ExecutionContext,
+    problem: CallProblem
+  ): Settlement => {
     const started_ms = startedAt(run, execution)
     return settlementOfExecution(
       run,
@@ -198,7 +202,7 @@ const makeCalling = Effect.gen(function* () {
 
   const makeCall = (
     run: StartedRun,
-    execution: Execution,
+    execution: ExecutionContext,
     signWith: ReadonlyArray<Redacted.Redacted>,
     filled: Result.Result<FilledCall, CallProblem>,
     onEnd: OnEnd,
@@ -226,7 +230,7 @@ const makeCalling = Effect.gen(function* () {
    */
   const makeReady = (
     run: StartedRun,
-    execution: Execution,
+    execution: ExecutionContext,
     signWith: ReadonlyArray<Redacted.Redacted>,
     early: number
   ) => {
@@ -258,12 +262,12 @@ export const resultWithoutCall = (
   return { ...classifyResult(failure, { ...run, ...retries, started_ms }, random), error }
 }
 
-const startedAt = (run: StartedRun, execution: Execution): number =>
+const startedAt = (run: StartedRun, execution: ExecutionContext): number =>
   (execution.started_ms ??= Math.max(execution.clock.now(), run.due_ms))
 
 const requestOf = (
   run: StartedRun,
-  { completionUrls, maySend, traceparent }: Execution,
+  { completionUrls, maySend, traceparent }: ExecutionContext,
   signWith: ReadonlyArray<Redacted.Redacted>,
   { call_options, retry_count: _, ...request }: RunCall,
   secrets: ReadonlyArray<string> = []
@@ -285,7 +289,7 @@ const requestOf = (
 /** The settlement of a run that this node executed, or was about to execute. */
 export const settlementOfExecution = (
   run: StartedRun,
-  { clock, node, started_ms }: Execution,
+  { clock, node, started_ms }: ExecutionContext,
   end: Parameters<typeof makeSettlement>[2]
 ): Settlement =>
   makeSettlement(run, node, {

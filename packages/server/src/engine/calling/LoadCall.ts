@@ -4,7 +4,7 @@ import { Effect, Result, Schedule, type Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { inputIndex, type Pause } from "../chains/ChainVersions.ts"
 import type { ByteReservation } from "../intake/ByteBudget.ts"
-import { inlineCallBytes, type RunCall, type StartedRun, type StepPosition } from "../Run.ts"
+import { maxInlineCallBytes, type RunCall, type StartedRun, type StepPosition } from "../Run.ts"
 import { failWithoutCall, type LoadedCall, type CallProblem } from "./fillCall.ts"
 import type { LoadedPause } from "./fillPause.ts"
 
@@ -18,7 +18,7 @@ export const loadCall = Effect.fnUntraced(function* (
   { allowance, loads }: { readonly allowance: ByteReservation; readonly loads: Semaphore.Semaphore }
 ) {
   for (let room = run.withheld; ;) {
-    if (room > inlineCallBytes) yield* allowance.take(room)
+    if (room > maxInlineCallBytes) yield* allowance.take(room)
     const { call, needs } = yield* readCall(run, loads, room)
     if (needs <= room) {
       allowance.shrink(

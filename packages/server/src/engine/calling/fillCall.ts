@@ -20,7 +20,7 @@ import { Meters } from "../../core/index.ts"
 import type { RunCall, StartedRun } from "../Run.ts"
 import { AccessTokens, type AccessToken } from "../secrets/AccessTokens.ts"
 import { CallSecrets, type OpenedSecrets } from "../secrets/CallSecrets.ts"
-import { valuesFor } from "../secrets/valuesFor.ts"
+import { secretValuesFor } from "../secrets/secretValuesFor.ts"
 
 /** A call as its task defines it, with the data that was read with it. */
 export interface LoadedCall {
@@ -71,7 +71,7 @@ export const failWithoutCall = (error: ExecutionError): Result.Result<never, Cal
 const reasons = ["secret_missing", "secret_refused", "invalid_template", "auth_failed"] as const
 
 /** Creates a function that counts the calls that cannot be filled in, by reason. */
-export const makeCountProblem = Effect.map(Meters, (meters) => {
+export const makeCountCallProblem = Effect.map(Meters, (meters) => {
   const count = meters.counts(
     "scheduling_calls_not_made_total",
     "Calls that were not made because their values could not be filled in.",
@@ -101,7 +101,7 @@ export const makeFillCall = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const callSecrets = yield* CallSecrets
   const tokens = yield* AccessTokens
-  const countProblem = yield* makeCountProblem
+  const countProblem = yield* makeCountCallProblem
 
   const fill = Effect.fnUntraced(function* (
     run: ValueSource,
@@ -114,7 +114,9 @@ export const makeFillCall = Effect.gen(function* () {
     const used = known?.used ?? usesOf(call)
     const opened = known?.opened ?? (yield* callSecrets.open(run.workspace_id, used.secrets))
     const details =
-      used.task || (used.input && step === undefined) ? yield* readDetails(sql, run) : emptyDetails
+      used.task || (used.input && step === undefined)
+        ? yield* readTaskDetails(sql, run)
+        : emptyTaskDetails
     const filled = fillWith(run, loaded, { used, opened, details, now_ms })
     if (Result.isFailure(filled)) return Result.fail(filled.failure)
     const { request, ...ready } = filled.success
@@ -202,7 +204,7 @@ export const fillSynchronously = (
   const auth = call.call_options?.auth
   if (auth?.kind === "oauth2_client_credentials") return undefined
   if (used.task || used.input) return undefined
-  return fillWith(run, { call }, { used, opened, details: emptyDetails, now_ms })
+  return fillWith(run, { call }, { used, opened, details: emptyTaskDetails, now_ms })
 }
 
 /** `request` is the request for an access token, if the call needs one. */
@@ -219,7 +221,7 @@ const fillWith = (
   }: {
     readonly used: UsedValues
     readonly opened: OpenedSecrets
-    readonly details: Details
+    readonly details: TaskDetails
     readonly now_ms: number
   }
 ): Result.Result<Prepared, CallProblem> => {
@@ -227,7 +229,7 @@ const fillWith = (
   const url = writtenUrl(call.url)
   if (Result.isFailure(url)) return failWithoutCall(url.failure)
   const hosts = auth === undefined ? [url.success] : [url.success, ...urlsOfAuth(auth)]
-  const secrets = valuesFor(used.secrets, opened, hosts)
+  const secrets = secretValuesFor(used.secrets, opened, hosts)
   if (Result.isFailure(secrets)) return failWithoutCall(secrets.failure)
   const rendered = renderCall(
     call,
@@ -297,17 +299,17 @@ const writtenUrl = (url: string): Result.Result<URL, ExecutionError> =>
 const urlsOfAuth = (auth: CallAuth): ReadonlyArray<URL> =>
   auth.kind === "oauth2_client_credentials" ? [new URL(auth.token_url)] : []
 
-export const emptyDetails: Details = { name: null, key: null, input: null }
+export const emptyTaskDetails: TaskDetails = { name: null, key: null, input: null }
 
-interface Details {
+interface TaskDetails {
   readonly name: string | null
   readonly key: string | null
   readonly input: string | null
 }
 
-export const readDetails = Effect.fnUntraced(
+export const readTaskDetails = Effect.fnUntraced(
   function* (sql: SqlClient.SqlClient, run: ValueSource) {
-    const [row] = yield* sql<Details>`
+    const [row] = yield* sql<TaskDetails>`
       SELECT name, key, (
         SELECT input::text
         FROM run_inputs
@@ -317,7 +319,7 @@ export const readDetails = Effect.fnUntraced(
       FROM tasks
       WHERE workspace_id = ${run.workspace_id}
         AND id = ${run.task_id}`
-    return row ?? emptyDetails
+    return row ?? emptyTaskDetails
   },
   Effect.retry({ schedule: Schedule.spaced("500 millis") }),
   Effect.orDie

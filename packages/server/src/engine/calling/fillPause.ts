@@ -11,8 +11,8 @@ import type { RunPause, Settlement, StartedRun } from "../Run.ts"
 import {
   failWithoutCall,
   type CallProblem,
-  emptyDetails,
-  readDetails,
+  emptyTaskDetails,
+  readTaskDetails,
   type StepValues
 } from "./fillCall.ts"
 
@@ -40,7 +40,7 @@ export const makeFillPause = Effect.map(SqlClient.SqlClient, (sql) => {
     const { attempt, position, scheduled_ms } = run
     const values = templateValuesOf({
       run: { id: position?.chain_run_id ?? run.id, attempt, scheduled_ms },
-      task: used.task ? yield* readDetails(sql, run) : emptyDetails,
+      task: used.task ? yield* readTaskDetails(sql, run) : emptyTaskDetails,
       input,
       steps: answers,
       secrets: new Map(),

@@ -126,7 +126,7 @@ const weightOf = (
 const keepReplacedMinutes = 5
 
 /** Deletes the replaced versions of one chain, or of all chains, that no run needs any more. */
-export const removeReplaced = (sql: SqlClient.SqlClient, chain?: ChainRef) => {
+export const removeReplacedVersions = (sql: SqlClient.SqlClient, chain?: ChainRef) => {
   const ofChain: Statement.Fragment =
     chain === undefined
       ? sql.literal("")

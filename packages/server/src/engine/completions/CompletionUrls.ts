@@ -43,13 +43,13 @@ export class CompletionUrls extends Context.Service<
       const { publicUrl } = yield* AppConfig
       const { address } = yield* HttpServer.HttpServer
       const secrets = yield* Secrets
-      return completionUrls(secrets, publicUrl ?? HttpServer.formatAddress(address))
+      return makeCompletionUrls(secrets, publicUrl ?? HttpServer.formatAddress(address))
     })
   )
 }
 
 /** `base` is the URL at which jobs reach the service. */
-export const completionUrls = (
+export const makeCompletionUrls = (
   secrets: Secrets["Service"],
   base: string
 ): CompletionUrls["Service"] => {

@@ -25,11 +25,11 @@ export interface CompletionReport extends CompletionTarget {
 }
 
 /**
- * The effect of a report. `recorded`: the report is stored, now or by an earlier request.
- * `repeated`: another attempt has begun. `contradicted`: an earlier request has finished the
+ * The outcome of a report. `recorded`: the report is stored, now or by an earlier request.
+ * `superseded`: another attempt has begun. `contradicted`: an earlier request has finished the
  * attempt with a different result. `late`: the attempt finished without the report.
  */
-export type ReportEffect = "recorded" | "repeated" | "contradicted" | "late"
+export type ReportOutcome = "recorded" | "superseded" | "contradicted" | "late"
 
 /**
  * The error of a failure that a job reported. The code of this error shows whether a report is a
@@ -55,7 +55,7 @@ const maxTries = 4
 export class Completions extends Context.Service<
   Completions,
   {
-    readonly receive: (report: CompletionReport) => Effect.Effect<ReportEffect>
+    readonly receive: (report: CompletionReport) => Effect.Effect<ReportOutcome>
     /**
      * Finishes attempts whose completion is overdue, and steps whose pause is over. Returns the
      * milliseconds until the next deadline, or null if there is none.
@@ -104,7 +104,7 @@ export class Completions extends Context.Service<
       })
 
       const receiveAll = Effect.fnUntraced(function* (reports: ReadonlyArray<CompletionReport>) {
-        const receipts = new Map<CompletionReport, ReportEffect>()
+        const receipts = new Map<CompletionReport, ReportOutcome>()
         let left = reports
         for (let round = 0; round < maxTries && left.length > 0; round++) {
           const runs = yield* repo.findUnfinished(left)
@@ -251,12 +251,12 @@ const receiptOf = (
     status: null
   },
   run: AwaitingRun | undefined
-): ReportEffect => {
+): ReportOutcome => {
   const isRepeatedFailure = error !== null && parseErrorLine(error).code === reportedFailure.code
   if (what === "failed" && isRepeatedFailure) return "recorded"
-  if (run !== undefined) return run.attempt > attempt ? "repeated" : "late"
+  if (run !== undefined) return run.attempt > attempt ? "superseded" : "late"
   if (attempts_count === null || status === null) return "late"
-  if (attempts_count > attempt) return "repeated"
+  if (attempts_count > attempt) return "superseded"
   if (status === "succeeded") {
     return what === "done" ? "recorded" : what === "failed" ? "contradicted" : "late"
   }

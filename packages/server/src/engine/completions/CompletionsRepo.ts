@@ -23,7 +23,7 @@ export interface FinishedAttempt {
   readonly error: string | null
 }
 
-export interface Progress extends CompletionTarget {
+export interface ReportedProgress extends CompletionTarget {
   readonly text: string
 }
 
@@ -54,7 +54,7 @@ export class CompletionsRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<FinishedAttempt>, SqlError.SqlError>
     /** Adds progress lines. Only the last lines of each run are kept. */
     readonly insertProgress: (
-      lines: ReadonlyArray<Progress>
+      lines: ReadonlyArray<ReportedProgress>
     ) => Effect.Effect<void, SqlError.SqlError>
   }
 >()("@scheduling/server/engine/completions/CompletionsRepo") {

@@ -24,7 +24,10 @@ export interface NodeUptime extends ClockLimit {
  * SQL for whether the completion of a row of `runs` is overdue, not counting downtime of the
  * service, or whether its pause is over. The first comparison lets PostgreSQL use the index.
  */
-export const isOverdue = (sql: SqlClient.SqlClient, { forMs, isLong, ...trust }: NodeUptime) => sql`
+export const isCompletionOverdue = (
+  sql: SqlClient.SqlClient,
+  { forMs, isLong, ...trust }: NodeUptime
+) => sql`
       completes_by <= now()
       AND ${isClockTrusted(sql, trust)}
       AND (
@@ -90,7 +93,7 @@ export const findOverdue = Effect.fnUntraced(function* (
     SELECT ${sql.literal(columns)}
     FROM runs
     ${sql.literal(callOfRun)}
-    WHERE ${isOverdue(sql, uptime)}
+    WHERE ${isCompletionOverdue(sql, uptime)}
     LIMIT ${batch}`
   return { runs, isFull: runs.length === batch }
 })

@@ -2,7 +2,7 @@ import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import { Clock, Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { MinuteQuota, readBodyStart } from "../../http/index.ts"
-import { type CompletionReport, Completions, type ReportEffect } from "./Completions.ts"
+import { type CompletionReport, Completions, type ReportOutcome } from "./Completions.ts"
 import { CompletionUrls } from "./CompletionUrls.ts"
 
 /**
@@ -43,9 +43,9 @@ const tooManyLines = HttpServerResponse.setHeader(
   "60"
 )
 
-const answers: Record<ReportEffect, HttpServerResponse.HttpServerResponse> = {
+const answers: Record<ReportOutcome, HttpServerResponse.HttpServerResponse> = {
   recorded: plainTextResponse(200, "OK"),
-  repeated: plainTextResponse(409, "too late: another attempt has begun"),
+  superseded: plainTextResponse(409, "too late: another attempt has begun"),
   contradicted: plainTextResponse(409, "this attempt has already finished with a different result"),
   late: plainTextResponse(410, "too late: this attempt has already finished")
 }

@@ -25,7 +25,7 @@ export interface DueTask {
   readonly priority: number
 }
 
-export type Timing = Pick<
+export type TaskTiming = Pick<
   DueTask,
   "schedule" | "timezone" | "missed" | "dst_overlap" | "firing_options" | "next_fire_ms" | "now_ms"
 >
@@ -56,7 +56,7 @@ const longestCatchUpMs = 86_400_000
  * immediately for the next one. `once` and `skip` can run only the latest slot: `once` always runs
  * it, in place of all missed slots, and `skip` runs it only if it is recent.
  */
-export const decideFire = (task: Timing, calendar_days?: ReadonlySet<string>): FireDecision => {
+export const decideFire = (task: TaskTiming, calendar_days?: ReadonlySet<string>): FireDecision => {
   const { schedule } = task
   const timezone = TimeZone.make(task.timezone)
   const rule = { ...task.firing_options, dst_overlap: task.dst_overlap, calendar_days }
@@ -91,7 +91,7 @@ export const decideFire = (task: Timing, calendar_days?: ReadonlySet<string>): F
  * Returns the first missed slot of the last 24 hours. Null if all missed slots are older. In that
  * case, one run of the latest slot stands for all of them.
  */
-const firstToCatchUp = (task: Timing, rule: SlotRule): number | null => {
+const firstToCatchUp = (task: TaskTiming, rule: SlotRule): number | null => {
   const timezone = TimeZone.make(task.timezone)
   const earliest = task.now_ms - longestCatchUpMs
   if (task.next_fire_ms >= earliest && !isExcluded(task.next_fire_ms, timezone, rule)) {
@@ -102,5 +102,5 @@ const firstToCatchUp = (task: Timing, rule: SlotRule): number | null => {
   return first !== null && first <= task.now_ms ? first : null
 }
 
-const slotToRun = (task: Timing, slotMs: number): number | null =>
+const slotToRun = (task: TaskTiming, slotMs: number): number | null =>
   task.missed !== "skip" || slotMs > task.now_ms - missedAfterMs ? slotMs : null

@@ -1,10 +1,10 @@
 import { errorLine, executionError } from "@scheduling/domain/executions/ExecutionError"
 import type { SqlClient } from "effect/sql"
 import { maxUnfinishedRunsPerTask } from "../../core/index.ts"
-import { isFull } from "../transitions/enqueue.ts"
+import { isAtRunLimit } from "../transitions/enqueue.ts"
 import { isInPhase } from "../RunState.ts"
 import { isInStoppedWorkspace } from "../stoppedWorkspace.ts"
-import { catchesUp, maxWaiting } from "../transitions/mayStart.ts"
+import { catchesUp, maxWaitingRuns } from "../transitions/mayStart.ts"
 
 /**
  * SQL for whether the task already has as many waiting runs of earlier slots in a queue as its
@@ -23,7 +23,7 @@ const isAlreadyWaiting = `EXISTS (
       CASE
         WHEN ${catchesUp("fires.slot_at")} THEN ${maxUnfinishedRunsPerTask}
         WHEN overlap = 'skip' THEN 0
-        WHEN overlap = 'queue' THEN ${maxWaiting - 1}
+        WHEN overlap = 'queue' THEN ${maxWaitingRuns - 1}
         ELSE ${maxUnfinishedRunsPerTask}
       END
     FROM tasks
@@ -59,7 +59,7 @@ const isDropped = `(
 /** SQL for the reason why a row of `fires` does not become a run. Null if it does. */
 export const rejectionReason = (sql: SqlClient.SqlClient) => sql`
   CASE
-    WHEN ${isFull(sql, sql.literal("fires.task_id"))} THEN ${fullQueue}
+    WHEN ${isAtRunLimit(sql, sql.literal("fires.task_id"))} THEN ${fullQueue}
     WHEN (fires.queue_id IS NOT NULL OR fires.in_flow) AND ${sql.literal(isAlreadyWaiting)} THEN ${waitingInQueue}
     WHEN ${sql.literal(isDropped)} THEN ${workspaceStopped}
   END`

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { admit, findOpen } from "../transitions/admit.ts"
+import { admit, findOpenQueues } from "../transitions/admit.ts"
 import { findDueInFlows, firstFlowId, flowScanStart } from "../queues/flows.ts"
 import { findQueuesWithParkedRuns, maxQueuesPerPass } from "../queues/findQueuesWithParkedRuns.ts"
 import { leaveQueue } from "../transitions/leaveQueue.ts"
@@ -139,7 +139,7 @@ const findOpenNow = Effect.fnUntraced(function* (
   ids: ReadonlyArray<string>
 ) {
   if (ids.length === 0) return []
-  const open = yield* findOpen(sql, ids)
+  const open = yield* findOpenQueues(sql, ids)
   const gone = open.filter(({ is_there }) => !is_there).map(({ id }) => id)
   if (gone.length > 0) {
     yield* leaveQueue(sql, gone)

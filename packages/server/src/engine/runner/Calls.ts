@@ -5,19 +5,19 @@ import type { AccessTokens } from "../secrets/AccessTokens.ts"
 import type { CallSecrets } from "../secrets/CallSecrets.ts"
 import type { SigningSecrets } from "../signing/SigningSecrets.ts"
 import { type CallValues, makeDecryptBatch } from "../calling/fillCall.ts"
-import { makeSecretsCache } from "../calling/secretsCache.ts"
+import { makeSigningSecretsCache } from "../calling/signingSecretsCache.ts"
 import type { Call } from "@scheduling/calls/Call"
 import type { Engine } from "./Engine.ts"
 import {
   settlementOfExecution,
   type RunningExecution,
-  type Execution,
+  type ExecutionContext,
   makeExecute
 } from "../calling/Execute.ts"
 import { shortMessage, Tracing } from "../../core/index.ts"
 import { type LeasedRun, type Settlement, makeSettlement, type StartedRun } from "../Run.ts"
 import { start } from "../transitions/start.ts"
-import { notifyStarted } from "../notifyChanges.ts"
+import { publishStarted } from "../publishRunChanges.ts"
 import { CompletionUrls } from "../completions/CompletionUrls.ts"
 import { beginTrace } from "./traceRuns.ts"
 import { LiveChanges } from "../../events/index.ts"
@@ -95,7 +95,7 @@ export const makeCalls = Effect.fnUntraced(function* (
   AccessTokens | CallSecrets | CompletionUrls | SqlClient.SqlClient | Store | SigningSecrets | Call
 > {
   const changes = yield* LiveChanges
-  const secretsOf = yield* makeSecretsCache
+  const secretsOf = yield* makeSigningSecretsCache
   const decryptBatch = yield* makeDecryptBatch
   const running = new Map<string, RunningCall>()
   const call = yield* makeCall(engine, running)
@@ -113,7 +113,7 @@ export const makeCalls = Effect.fnUntraced(function* (
     )
     const fillings = yield* decryptBatch(runs)
     if (!engine.holdsLease) return queryAgain(engine, runs)
-    notifyStarted(changes, runs)
+    publishStarted(changes, runs)
     for (const run of runs) {
       const { workspace_id } = run
       const signWith = secrets.get(workspace_id) ?? []
@@ -159,7 +159,7 @@ const makeCall = Effect.fnUntraced(function* (engine: Engine, running: Map<strin
    */
   const interrupted = (
     run: StartedRun,
-    execution: Execution,
+    execution: ExecutionContext,
     cause: Cause.Cause<never>,
     cancelled: boolean
   ): Settlement | undefined => {
@@ -184,7 +184,7 @@ const makeCall = Effect.fnUntraced(function* (engine: Engine, running: Map<strin
     const allowance = budget.open(intake.shareOf(run.id) ?? 0)
     const trace = tracer && beginTrace(tracer, run, clock.now())
     const going: RunningCall = { executed: undefined, cancelled: false, isWithheld: false }
-    const execution: Execution = {
+    const execution: ExecutionContext = {
       node: owner,
       clock,
       allowance,

@@ -3,11 +3,11 @@ import { SqlClient, type SqlError } from "effect/sql"
 import type { Calls } from "./Calls.ts"
 import { elapsedMs } from "../../core/index.ts"
 import { AwaitedRunsOfNode } from "../workers/AwaitedRuns.ts"
-import { claim, type ClaimOptions, findLeased, findUpcoming } from "../transitions/claim.ts"
+import { claim, type ClaimOptions, findLeased, findUpcomingWork } from "../transitions/claim.ts"
 import { handBack } from "../transitions/handBack.ts"
 import type { Engine } from "./Engine.ts"
 import { fire } from "../transitions/fire.ts"
-import { startOfTime, type LanePosition } from "../laneTurns.ts"
+import { firstPositionAt, type LanePosition } from "../laneTurns.ts"
 
 const batch = 500
 
@@ -115,7 +115,7 @@ const makeFindWork = Effect.fnUntraced(function* (
   return Effect.gen(function* () {
     const askedMs = elapsedMs(wallClock)
     const fromMs = dueFrom.at(askedMs)
-    const upcoming = yield* clock.sample(findUpcoming(sql, fromMs, awaited.waiting > 0))
+    const upcoming = yield* clock.sample(findUpcomingWork(sql, fromMs, awaited.waiting > 0))
     if (clock.doubt !== undefined) {
       wasDoubted = true
       return undefined
@@ -161,7 +161,7 @@ const makeFireSome = Effect.fnUntraced(function* (engine: Engine) {
     engine.hold(leased)
     engine.queues.checkAt(queues, clock.now())
     const isDone = fireFrom === null ? fired < batch : fired === 0 && reached === null
-    fireFrom = isDone ? null : (reached ?? startOfTime(0))
+    fireFrom = isDone ? null : (reached ?? firstPositionAt(0))
     return !isDone
   })
 })
@@ -199,7 +199,7 @@ const makeClaimRound = Effect.fnUntraced(function* (engine: Engine, calls: Calls
         const taken = yield* claimSome({
           limit: likely,
           lookAheadMs: ahead,
-          from: startOfTime(nextDueMs),
+          from: firstPositionAt(nextDueMs),
           turns: null
         })
         claimed += taken.claimed
@@ -212,7 +212,7 @@ const makeClaimRound = Effect.fnUntraced(function* (engine: Engine, calls: Calls
       const taken = yield* claimSome({
         limit,
         lookAheadMs: ahead,
-        from: walk.from(startOfTime(walk === fresh ? freshFromMs : nextDueMs)),
+        from: walk.from(firstPositionAt(walk === fresh ? freshFromMs : nextDueMs)),
         turns: { except, exceptAhead }
       })
       claimed += taken.claimed

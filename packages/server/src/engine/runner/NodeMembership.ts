@@ -6,10 +6,10 @@ import { runOnConnection, Store } from "../../store/index.ts"
 import { type EndSignals, listenForSignals, Signals } from "../../events/index.ts"
 import {
   declareAllNodesDead,
-  nodeLocks,
+  nodeLockKey,
   registerNode,
   renewLease,
-  suspectMs,
+  maxMsWithoutLock,
   unregisterNode
 } from "../Nodes.ts"
 import { recover } from "../transitions/recover.ts"
@@ -109,7 +109,7 @@ export const joinAsNode = Effect.fnUntraced(function* (
     Effect.ensuring(
       Effect.sync(() => {
         cameAtMs = Number.POSITIVE_INFINITY
-        engine.endLeaseIn(suspectMs)
+        engine.endLeaseIn(maxMsWithoutLock)
       })
     )
   )
@@ -144,7 +144,7 @@ const makeLeaseRenewal = Effect.fnUntraced(function* (
       yield* ask(sql`SELECT pg_advisory_unlock_all()`)
       const [lock] = yield* ask(
         sql<{ readonly taken: boolean }>`
-          SELECT pg_try_advisory_lock(${nodeLocks}, ${node}) AS taken`
+          SELECT pg_try_advisory_lock(${nodeLockKey}, ${node}) AS taken`
       )
       if (lock?.taken === true) lockedAs = node
     }

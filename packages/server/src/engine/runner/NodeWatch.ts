@@ -5,9 +5,9 @@ import type { NodeUptime } from "../completions/awaitingRuns.ts"
 import { type EndSignals, LiveChanges, type Signals } from "../../events/index.ts"
 import { elapsedMs, runAllInSequence } from "../../core/index.ts"
 import { checkNodes } from "../Nodes.ts"
-import { hold } from "../transitions/hold.ts"
+import { parkStopped } from "../transitions/parkStopped.ts"
 import { recover } from "../transitions/recover.ts"
-import { finishUnclaimed } from "../workers/Unclaimed.ts"
+import { finishUnclaimed } from "../workers/finishUnclaimed.ts"
 import type { Admitter } from "./Admitter.ts"
 import type { Engine } from "./Engine.ts"
 import type { NodeMembership } from "./NodeMembership.ts"
@@ -70,7 +70,7 @@ export const makeNodeWatch = Effect.fnUntraced(function* (
     if (checked.released) engine.feedWaker.wake()
     yield* runAllInSequence([
       checked.to_take_back ? recoverLost : Effect.void,
-      checked.some_stopped ? hold(sql) : Effect.void,
+      checked.some_stopped ? parkStopped(sql) : Effect.void,
       checked.unclaimed ? finishUnclaimed(sql, present.isLong) : Effect.void,
       checked.overdue ? endOverdue(present) : Effect.void,
       checked.parked ? walk : Effect.void

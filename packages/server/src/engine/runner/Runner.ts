@@ -12,16 +12,16 @@ import type { Completions } from "../completions/Completions.ts"
 import type { CompletionUrls } from "../completions/CompletionUrls.ts"
 import { makeCalls } from "./Calls.ts"
 import { removeOldAbsences } from "../Absences.ts"
-import { removeReplaced } from "../chains/ChainVersions.ts"
+import { removeReplacedVersions } from "../chains/ChainVersions.ts"
 import { handBack } from "../transitions/handBack.ts"
 import { type EndSignals, Signals } from "../../events/index.ts"
 import { makeEngine } from "./Engine.ts"
 import { makeFeed } from "./Feed.ts"
 import { loop, restartIfStuck, runAllInSequence, Waker } from "../../core/index.ts"
 import { joinAsNode } from "./NodeMembership.ts"
-import { removeTombstones } from "../Nodes.ts"
+import { removeDeadNodes } from "../Nodes.ts"
 import { makeNodeWatch } from "./NodeWatch.ts"
-import { deleteHistoryOfDeletedWorkspaces } from "../GoneWorkspaces.ts"
+import { deleteHistoryOfDeletedWorkspaces } from "../deleteHistoryOfDeletedWorkspaces.ts"
 import { Partitions } from "../Partitions.ts"
 import type { RunnerStats } from "./RunnerStats.ts"
 import { makeSettler } from "./Settler.ts"
@@ -153,9 +153,9 @@ export class Runner extends Context.Service<
             yield* runAllInSequence([
               isDone,
               deleteHistoryOfDeletedWorkspaces(sql),
-              removeTombstones(sql),
+              removeDeadNodes(sql),
               removeOldAbsences(sql),
-              removeReplaced(sql)
+              removeReplacedVersions(sql)
             ])
             return yield* isDone
           }),

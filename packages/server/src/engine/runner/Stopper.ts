@@ -5,7 +5,7 @@ import type { Waker } from "../../core/index.ts"
 import { makeAfterSettled } from "../afterSettled.ts"
 import { retryAfterDeadlock } from "../../store/index.ts"
 import { resume } from "../transitions/resume.ts"
-import { clearBatch, listStops, removeStop, type Stop } from "../transitions/stop.ts"
+import { clearStoppedRuns, listStops, removeStop, type Stop } from "../transitions/stop.ts"
 
 /** How often a node polls for stops and resumed workspaces, because it may have missed a signal. */
 const pollMs = 5_000
@@ -32,7 +32,7 @@ export const makeStopper = Effect.fnUntraced(function* (
   /** Returns the number of runs found. */
   const clear = Effect.fnUntraced(function* (stop: Stop) {
     const { found, isFull, requested, settled, settlements } = yield* retryAfterDeadlock(
-      sql.withTransaction(clearBatch(sql, stop))
+      sql.withTransaction(clearStoppedRuns(sql, stop))
     )
     yield* afterSettled(settlements, settled)
     yield* signals.cancel(requested)

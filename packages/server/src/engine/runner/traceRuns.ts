@@ -1,10 +1,10 @@
 import { errorLine } from "@scheduling/domain/executions/ExecutionError"
 import { makeSpanId, spanIdOf, traceIdOf, traceparentOf, type Tracer } from "../../core/index.ts"
-import type { SettledRun, Settlement, StartedRun } from "../Run.ts"
+import type { SettleableRun, Settlement, StartedRun } from "../Run.ts"
 import { timeOfId } from "../RunId.ts"
 
 /** Returns the id of the trace of a run. A step belongs to the trace of its chain run. */
-const traceOf = ({ id, position }: Pick<SettledRun, "id" | "position">) =>
+const traceOf = ({ id, position }: Pick<SettleableRun, "id" | "position">) =>
   traceIdOf(position?.chain_run_id ?? id)
 
 /** Begins the spans of an attempt: the time the run waited for the attempt, and the call. */

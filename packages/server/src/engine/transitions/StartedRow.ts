@@ -1,4 +1,4 @@
-import { inlineCallBytes, type RunCall, type StartedRun, type StepPosition } from "../Run.ts"
+import { maxInlineCallBytes, type RunCall, type StartedRun, type StepPosition } from "../Run.ts"
 
 /** A run that may start, with the call of its task, as the SQL statements return it. */
 export interface StartedRow
@@ -38,14 +38,14 @@ export const callColumns = [
 export const callOfTask = [
   "tasks.method",
   "tasks.url",
-  `CASE WHEN tasks.bytes <= ${inlineCallBytes} THEN tasks.headers END AS headers`,
-  `CASE WHEN tasks.bytes <= ${inlineCallBytes} THEN tasks.body END AS body`,
+  `CASE WHEN tasks.bytes <= ${maxInlineCallBytes} THEN tasks.headers END AS headers`,
+  `CASE WHEN tasks.bytes <= ${maxInlineCallBytes} THEN tasks.body END AS body`,
   "tasks.timeout_seconds",
   "tasks.retry_count",
   "tasks.call_options"
 ].join(", ")
 
-export const withheldOfTask = `CASE WHEN tasks.bytes > ${inlineCallBytes} THEN tasks.bytes END`
+export const withheldOfTask = `CASE WHEN tasks.bytes > ${maxInlineCallBytes} THEN tasks.bytes END`
 
 export const toStartedRun = (
   row: StartedRow,

@@ -8,7 +8,7 @@ import {
   nextParkedRunsSql,
   queueOrderSql
 } from "../queues/nextParkedRunsSql.ts"
-import { queueIsStopped } from "../stoppedWorkspace.ts"
+import { isQueueInStoppedWorkspace } from "../stoppedWorkspace.ts"
 import { columnsOfRun, targetOf } from "./claim.ts"
 
 /**
@@ -20,7 +20,7 @@ export const admitAheadMs = 500
 const batch = 500
 
 /** SQL for whether runs of a row of `queues` may be admitted. */
-const isOpen = `(NOT queues.paused AND NOT ${queueIsStopped})`
+const isOpen = `(NOT queues.paused AND NOT ${isQueueInStoppedWorkspace})`
 
 const horizon = `now() + ${admitAheadMs} * interval '1 millisecond'`
 
@@ -73,7 +73,7 @@ export interface OpenQueue {
  * Finds the queues that have a free slot and a run for it, now or later. Most keys of flows have no
  * further run, so the existence of a run is checked first.
  */
-export const findOpen = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) => {
+export const findOpenQueues = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) => {
   return sql<OpenQueue>`
     SELECT
       asked.id,

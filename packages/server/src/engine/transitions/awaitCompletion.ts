@@ -7,7 +7,7 @@ import type { Settlement } from "../Run.ts"
 import { toStorableText } from "./finish/input.ts"
 
 /** A run that now awaits its completion, and the slot that it no longer needs. */
-export interface AwaitingSlot {
+export interface NewlyAwaitingRun {
   readonly id: string
   readonly slot_queue_id: string | null
   /** Whether an event asks people to approve the step. */
@@ -26,7 +26,7 @@ export const awaitCompletion = Effect.fnUntraced(function* (
   settlements: ReadonlyArray<Settlement>
 ) {
   const column = columnsOf(settlements.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
-  return yield* sql<AwaitingSlot>`
+  return yield* sql<NewlyAwaitingRun>`
     WITH awaiting AS (
     UPDATE runs
     SET

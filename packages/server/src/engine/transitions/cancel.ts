@@ -3,13 +3,13 @@ import { cancelledError } from "@scheduling/domain/executions/ExecutionError"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { positionColumn } from "../chains/ChainRuns.ts"
-import { type SettledRun, type Settlement, makeSettlement } from "../Run.ts"
+import { type SettleableRun, type Settlement, makeSettlement } from "../Run.ts"
 import type { RunState } from "../RunState.ts"
 import { finish } from "./finish.ts"
 import { emptySettleResult, type SettleResult } from "../SettleResult.ts"
 
 /** A row of `runs` that the transaction has locked. */
-export interface StoppableRun extends SettledRun {
+export interface StoppableRun extends SettleableRun {
   readonly state: RunState
   readonly lease_owner: number | null
   /** The status code of the response, if the run awaits its completion. */

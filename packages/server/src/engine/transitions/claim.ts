@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { rowReader } from "../../store/index.ts"
-import type { Claimant, LeasedRun, StartedRun } from "../Run.ts"
+import type { OwnerAndTarget, LeasedRun, StartedRun } from "../Run.ts"
 import { dueTimeWithoutSlot, isInPhase } from "../RunState.ts"
 import { isInStoppedWorkspace } from "../stoppedWorkspace.ts"
 import {
@@ -12,7 +12,7 @@ import {
   toStartedRun,
   withheldOfTask
 } from "./StartedRow.ts"
-import { mustEnd, startsWithoutCheck } from "./mayStart.ts"
+import { mustEnd, startsWithoutOverlapCheck } from "./mayStart.ts"
 import {
   lookAheadUntil,
   laneTurns,
@@ -20,9 +20,9 @@ import {
   timestampSql,
   type ClockLimit
 } from "../laneTurns.ts"
-import { noUpcomingWorkerRunColumns, upcomingWorkerRunColumns } from "../ForWorkers.ts"
+import { noUpcomingWorkerRunColumns, upcomingWorkerRunColumns } from "../runsForWorkers.ts"
 
-export interface Upcoming {
+export interface UpcomingWork {
   readonly now_ms: number
   readonly next_fire_ms: number | null
   /** The second in which the next run is due. */
@@ -41,12 +41,12 @@ export interface Upcoming {
  * which cannot be vacuumed while an older transaction is open (the search of 200,000 dead entries
  * takes 25 ms instead of 0.3 ms).
  */
-export const findUpcoming = Effect.fnUntraced(function* (
+export const findUpcomingWork = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   fromMs: number,
   forWorkers = false
 ) {
-  const [row] = yield* sql<Upcoming>`
+  const [row] = yield* sql<UpcomingWork>`
     SELECT
       date_part('epoch', now()) * 1000 AS now_ms,
       (
@@ -78,7 +78,7 @@ const isFree = `${isInPhase("ready")} AND run_on IS NULL`
 
 export interface ClaimResult {
   /** Runs that are already marked as running. The caller must make their calls immediately. */
-  readonly started: ReadonlyArray<StartedRun & Claimant>
+  readonly started: ReadonlyArray<StartedRun & OwnerAndTarget>
   /** Runs to start when they are due. */
   readonly leased: ReadonlyArray<LeasedRun>
   /** The number of runs that were parked because their workspace is stopped. */
@@ -146,7 +146,7 @@ export const claimFoundRuns = Effect.fnUntraced(function* (
   const starts = `(
     runs.due_at <= now()
     AND runs.kind <> 'chain'
-    AND ${startsWithoutCheck}
+    AND ${startsWithoutOverlapCheck}
     AND NOT ${mustEnd}
     AND NOT ${isInStoppedWorkspace()}
   )`
@@ -233,7 +233,7 @@ const reachedRow = (sql: SqlClient.SqlClient) => sql`
     SELECT ${sql.literal(reachedColumns)}
     FROM reached`
 
-interface ClaimedRow extends StartedRow, Claimant {
+interface ClaimedRow extends StartedRow, OwnerAndTarget {
   readonly state: "leased" | "running" | "parked" | "reached"
   readonly reached_lane: string | null
 }

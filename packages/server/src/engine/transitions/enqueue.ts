@@ -11,7 +11,7 @@ type Json = Schema.Json
  * SQL for whether a task has reached its limit of unfinished runs. Most tasks have one or none, so
  * there is little to read.
  */
-export const isFull = (
+export const isAtRunLimit = (
   sql: SqlClient.SqlClient,
   taskId: Statement.Fragment,
   most = maxUnfinishedRunsPerTask
@@ -25,7 +25,7 @@ export const isFull = (
   )`
 
 /** The columns of a task that are copied into each of its runs. */
-export const insertedRunColumns =
+export const copiedTaskColumns =
   "id, workspace_id, lane, run_on, worker_wait_seconds, queue_id, priority, " +
   "flow, flow_parts, name, key, updated_at"
 
@@ -45,7 +45,7 @@ export const enqueue = Effect.fnUntraced(function* (
     /** When the run is due. Null, or a time in the past, means now. */
     readonly run_at: Date | null
     /**
-     * A statement that creates or locks the task and returns `insertedRunColumns`. It becomes part
+     * A statement that creates or locks the task and returns `copiedTaskColumns`. It becomes part
      * of this statement.
      */
     readonly task?: Statement.Fragment
@@ -54,7 +54,7 @@ export const enqueue = Effect.fnUntraced(function* (
     readonly most?: number
     /** The input of a run that a user starts. Null means no input. */
     readonly input?: Json | undefined
-    /** The priority of the run, which replaces the priority of the task. */
+    /** Overrides the task's priority for this run. */
     readonly priority?: number | undefined
   }
 ) {
@@ -83,7 +83,7 @@ export const enqueue = Effect.fnUntraced(function* (
     FROM (SELECT ${id}::uuid AS id, ${inputText(run.input)}::json AS input) AS run
     LEFT JOIN tasks ON tasks.id = ${run.task_id}::uuid
     ${sql.literal(flow.join)}
-    WHERE NOT ${isFull(sql, sql`${run.task_id}::uuid`, run.most)}
+    WHERE NOT ${isAtRunLimit(sql, sql`${run.task_id}::uuid`, run.most)}
       ${ifThere}
     RETURNING
       id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step,

@@ -3,18 +3,18 @@ import type { SqlClient } from "effect/sql"
 import { announceFinished } from "../../events/index.ts"
 import { runInSavepoint } from "../../store/index.ts"
 import { type FollowUp, findFollowUps } from "../chains/ChainRuns.ts"
-import { pauseFailing } from "../pauseFailing.ts"
+import { pauseFailingTasks } from "../pauseFailingTasks.ts"
 import type { Settlement } from "../Run.ts"
 import { emptySettleResult, type SettleResult } from "../SettleResult.ts"
-import { awaitCompletion, type AwaitingSlot } from "./awaitCompletion.ts"
-import { input } from "./finish/input.ts"
+import { awaitCompletion, type NewlyAwaitingRun } from "./awaitCompletion.ts"
+import { inputCte } from "./finish/input.ts"
 import { finishDelayedTasks, insertAttempts, insertExecutions } from "./finish/records.ts"
 import {
   insertNextSteps,
   lockDelayedTasks,
   releaseSuccessors,
   removeFinished,
-  retry
+  retryRuns
 } from "./finish/runs.ts"
 import { toSettleResult, type WrittenRow } from "./finish/toSettleResult.ts"
 
@@ -29,7 +29,7 @@ import { toSettleResult, type WrittenRow } from "./finish/toSettleResult.ts"
  *    other tables.
  * 4. Tasks that have failed too often are paused.
  *
- * The fence (`isHeld`) is in the WHERE: a node that has lost a lease writes nothing. After the
+ * The fence (`fenceCondition`) is in the WHERE: a node that has lost a lease writes nothing. After the
  * commit, the caller runs `afterSettled`: the settler of a node for its calls
  * (`runner/Settler.ts`), `settleRuns.ts` and `recover.ts` for runs that are not in the memory of
  * any node, and the callers of `cancel.ts`.
@@ -60,7 +60,7 @@ export const finish = Effect.fnUntraced(function* (
   return all
 })
 
-const beganToAwait = (runs: ReadonlyArray<AwaitingSlot>): SettleResult => {
+const beganToAwait = (runs: ReadonlyArray<NewlyAwaitingRun>): SettleResult => {
   const slots = runs.flatMap(({ id, slot_queue_id }) =>
     slot_queue_id === null ? [] : [{ id, queue_id: slot_queue_id }]
   )
@@ -78,8 +78,8 @@ const write = (
   settlements: ReadonlyArray<Settlement>,
   followUps: ReadonlyMap<string, FollowUp>
 ) => sql<WrittenRow>`
-    WITH ${input(sql, settlements, followUps)}, ${lockDelayedTasks(sql, settlements)},
-      ${removeFinished(sql)}, ${retry(sql, settlements)}, ${insertExecutions(sql)}, ${insertAttempts(sql)},
+    WITH ${inputCte(sql, settlements, followUps)}, ${lockDelayedTasks(sql, settlements)},
+      ${removeFinished(sql)}, ${retryRuns(sql, settlements)}, ${insertExecutions(sql)}, ${insertAttempts(sql)},
       ${insertNextSteps(sql)}, ${finishDelayedTasks(sql)}, ${releaseSuccessors(sql)},
       ${sql.literal(announceFinished)}
     SELECT
@@ -107,7 +107,7 @@ const pause = (
     .filter((one) => written.has(one.id) && !followUps.get(one.id)?.next && hasFailed(one))
     .map(({ task_id }) => task_id)
   if (failed.length === 0) return Effect.succeed([])
-  return runInSavepoint(sql)(pauseFailing(sql, failed)).pipe(
+  return runInSavepoint(sql)(pauseFailingTasks(sql, failed)).pipe(
     Effect.catchCause((cause) =>
       Effect.as(Effect.logWarning("failing tasks could not be paused", cause), [])
     )

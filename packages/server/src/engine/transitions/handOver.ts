@@ -3,7 +3,7 @@ import { columnsOf } from "../../store/index.ts"
 import type { FreedSlot } from "../SettleResult.ts"
 import { isInPhase } from "../RunState.ts"
 import { anyParkedRunSql, nextParkedRunsSql } from "../queues/nextParkedRunsSql.ts"
-import { queueIsStopped } from "../stoppedWorkspace.ts"
+import { isQueueInStoppedWorkspace } from "../stoppedWorkspace.ts"
 import { claimFoundRuns } from "./claim.ts"
 
 /**
@@ -53,7 +53,7 @@ export const handOver = (
           ) AS freed
           JOIN queues ON queues.id = freed.queue_id
           WHERE NOT queues.paused
-            AND NOT ${sql.literal(queueIsStopped)}
+            AND NOT ${sql.literal(isQueueInStoppedWorkspace)}
             AND queues.rate_per_second IS NULL
           GROUP BY queues.id
         ) AS open

@@ -11,14 +11,14 @@ export const mustEnd = `(runs.cancel_requested OR ${isStopped})`
  * The maximum number of waiting runs of a task, because a queue behind a run that never finishes
  * must not grow forever.
  */
-export const maxWaiting = 100
+export const maxWaitingRuns = 100
 
 /**
  * SQL for whether a row of `runs` starts without a check for overlap. Only the slots of a schedule
  * and of a backfill have rules for overlapping. Manual runs, retries, further steps of a chain and
  * runs of delayed tasks are not slots.
  */
-export const startsWithoutCheck =
+export const startsWithoutOverlapCheck =
   "(runs.kind = 'delayed' OR runs.trigger NOT IN ('schedule', 'backfill') OR runs.started_at IS NOT NULL)"
 
 /**

@@ -8,7 +8,7 @@ import { type TaskFlowColumns, flowQueueSql } from "../queues/flows.ts"
  * of their steps. If a node or an agent has leased such a run ahead of time, it finds that the
  * lease is gone when it starts the run.
  */
-export const moveRuns = (
+export const moveToWorker = (
   sql: SqlClient.SqlClient,
   task: { readonly workspace_id: string; readonly task_id: string },
   place: { readonly run_on: object | null; readonly worker_wait_seconds: number }

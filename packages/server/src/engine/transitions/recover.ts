@@ -12,7 +12,7 @@ import {
   lostSlotColumns
 } from "../queues/heldSlots.ts"
 import { deadNodeIds } from "../Nodes.ts"
-import { type SettledRun, type Settlement, makeSettlement } from "../Run.ts"
+import { type SettleableRun, type Settlement, makeSettlement } from "../Run.ts"
 import { dueTimeWithoutSlot, waitingState } from "../RunState.ts"
 import { makeAfterSettled } from "../afterSettled.ts"
 import { finish } from "./finish.ts"
@@ -25,20 +25,20 @@ const maxLost = 5
 
 const batch = 500
 
-interface LostRun extends SettledRun, LostSlot {
+interface LostRun extends SettleableRun, LostSlot {
   readonly lost: number
   readonly lease_owner: number
   readonly on_worker: boolean
 }
 
 /**
- * Recovers all runs that are leased to the nodes.
+ * Recovers the runs that are leased to dead nodes and agents, or to the given one.
  *
  * 1. `takeBackLeased`: runs that had not started are returned unchanged. Runs of a queue wait for
  *    their turn again (`signals.admit`).
  * 2. `findRunning` finds a batch of runs that were running.
  * 3. `settleLost` gives these runs another attempt, because the result of the lost one is unknown.
- *    Calls that may still be in progress keep their slots, and so do calls whose jobs may still be
+ *    A run that has lost `maxLost` attempts fails. Calls that may still be in progress keep their slots, and so do calls whose jobs may still be
  *    in progress.
  * 4. `afterSettled` sends notifications, and the next batch follows until none is left.
  *

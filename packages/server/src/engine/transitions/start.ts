@@ -14,7 +14,7 @@ import {
 } from "./StartedRow.ts"
 import { dueTimeWithoutSlot, hasBegun, isInPhase } from "../RunState.ts"
 import { isInStoppedWorkspace } from "../stoppedWorkspace.ts"
-import { catchesUp, maxWaiting, mustEnd, startsWithoutCheck } from "./mayStart.ts"
+import { catchesUp, maxWaitingRuns, mustEnd, startsWithoutOverlapCheck } from "./mayStart.ts"
 
 export interface GuardResult {
   /** Runs that start. */
@@ -56,7 +56,7 @@ const result = `
   CASE
     WHEN tasks.id IS NULL OR ${mustEnd} THEN 'cancelled'
     WHEN runs.state = 'leased' AND ${isInStoppedWorkspace()} THEN 'park'
-    WHEN ${startsWithoutCheck} THEN 'start'
+    WHEN ${startsWithoutOverlapCheck} THEN 'start'
     WHEN tasks.status = 'paused' AND runs.trigger <> 'backfill' THEN 'cancelled'
     WHEN tasks.overlap IS NULL OR tasks.overlap = 'allow' THEN 'start'
     WHEN NOT EXISTS (
@@ -72,7 +72,7 @@ const result = `
       FROM runs AS other
       WHERE other.task_id = runs.task_id
         AND ${isInPhase("blocked", "other")}
-    ) < ${maxWaiting} THEN 'wait'
+    ) < ${maxWaitingRuns} THEN 'wait'
     WHEN runs.due_at > now() THEN 'early'
     ELSE 'skipped'
   END`

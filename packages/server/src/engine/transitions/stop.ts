@@ -84,7 +84,7 @@ export interface ClearResult extends StopResult {
  * workspace are deleted, as its history will be. Runs that another transaction has locked are
  * skipped until the next time. Call it in a transaction.
  */
-export const clearBatch = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, stop: Stop) {
+export const clearStoppedRuns = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, stop: Stop) {
   const runs = yield* sql<StoppableRun>`
     SELECT ${sql.literal(stoppableColumns)}
     FROM runs

@@ -28,7 +28,7 @@ export const withdrawSlots = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   task: TaskOfRun
 ) {
-  const [slots] = yield* sql<Slots>`
+  const [slots] = yield* sql<WithdrawnSlots>`
     WITH withdrawn AS (
       DELETE FROM runs
       WHERE workspace_id = ${task.workspace_id}
@@ -54,7 +54,7 @@ export const withdrawSlots = Effect.fnUntraced(function* (
   return slots ?? { fired_until: null, first_withdrawn: null, withdrawn: [] }
 })
 
-interface Slots {
+interface WithdrawnSlots {
   readonly fired_until: Date | null
   readonly first_withdrawn: Date | null
   readonly withdrawn: ReadonlyArray<string>
@@ -65,7 +65,7 @@ interface Slots {
  * fired does not fire twice. A withdrawn slot is not lost, even if its time passes before the
  * change is written.
  */
-export const firesAfter = ({ fired_until, first_withdrawn }: Slots, now: Date): Date =>
+export const fireAfterTime = ({ fired_until, first_withdrawn }: WithdrawnSlots, now: Date): Date =>
   first_withdrawn === null
     ? new Date(Math.max(now.getTime(), fired_until?.getTime() ?? 0))
     : new Date(first_withdrawn.getTime() - 1)

@@ -1,5 +1,5 @@
 import { Context, Layer } from "effect"
-import type { AgentRun } from "./WorkerHeld.ts"
+import type { AgentRun } from "./HeldRuns.ts"
 
 /** The maximum number of cached runs. They take a few megabytes. */
 const maxRemembered = 8_192

@@ -1,6 +1,6 @@
 import { Context } from "effect"
 import { Waker } from "../../core/index.ts"
-import type { Upcoming } from "../transitions/claim.ts"
+import type { UpcomingWork } from "../transitions/claim.ts"
 
 /**
  * Due runs for agents that are waiting at this node, as found by the runner. The runner queries for
@@ -21,7 +21,7 @@ export class AwaitedRuns {
   #searchAtMs = Number.POSITIVE_INFINITY
   #searchedAtMs = Number.NEGATIVE_INFINITY
 
-  learn({ next_worker_due_ms, now_ms, worker_due }: Upcoming, nowMs: number): void {
+  learn({ next_worker_due_ms, now_ms, worker_due }: UpcomingWork, nowMs: number): void {
     this.#isKnown = this.waiting > 0
     if (!this.#isKnown) return
     this.#isDue = worker_due

@@ -4,7 +4,7 @@ import type { SqlClient } from "effect/sql"
 import { claimFoundRuns } from "../transitions/claim.ts"
 import { workerLookAheadMs } from "./AwaitedRuns.ts"
 import { variableLengthColumns } from "../../store/index.ts"
-import { isForWorkers } from "../ForWorkers.ts"
+import { waitsForWorker } from "../runsForWorkers.ts"
 
 /** Due runs of a workspace with the same set of labels. */
 export interface DueWorkerRuns {
@@ -40,7 +40,7 @@ export const findDueWorkerRuns = Effect.fnUntraced(function* (
       CROSS JOIN LATERAL (
         SELECT run_on
         FROM runs
-        WHERE ${sql.literal(isForWorkers)}
+        WHERE ${sql.literal(waitsForWorker)}
           AND workspace_id = asked.workspace_id
         ORDER BY run_on
         LIMIT 1
@@ -51,7 +51,7 @@ export const findDueWorkerRuns = Effect.fnUntraced(function* (
       CROSS JOIN LATERAL (
         SELECT run_on
         FROM runs
-        WHERE ${sql.literal(isForWorkers)}
+        WHERE ${sql.literal(waitsForWorker)}
           AND workspace_id = sets.workspace_id
           AND run_on > sets.run_on
         ORDER BY run_on
@@ -76,7 +76,7 @@ export const findDueWorkerRuns = Effect.fnUntraced(function* (
         FROM (
           SELECT due_at
           FROM runs
-          WHERE ${sql.literal(isForWorkers)}
+          WHERE ${sql.literal(waitsForWorker)}
             AND workspace_id = sets.workspace_id
             AND run_on = sets.run_on
             AND ${sql.literal(second)} <= now() + ${workerLookAheadMs} * interval '1 millisecond'
@@ -135,7 +135,7 @@ export const claimForWorker = Effect.fnUntraced(function* (
         CROSS JOIN LATERAL (
           SELECT ctid AS row_id
           FROM runs
-          WHERE ${sql.literal(isForWorkers)}
+          WHERE ${sql.literal(waitsForWorker)}
             AND workspace_id = ${options.workspace_id}
             AND run_on = sets.run_on::jsonb
             AND ${sql.literal(second)} <= now()

@@ -6,7 +6,7 @@ import type { DeliveryKind } from "@scheduling/domain/notifications/Notification
 import type { ExecutionError } from "@scheduling/domain/executions/ExecutionError"
 import { Cause, Clock, Context, DateTime, Effect, Layer, Result } from "effect"
 import { AppConfig, truncate, Secrets, shortMessage } from "../../core/index.ts"
-import { CallSecrets, signingError, SigningSecrets, valuesFor } from "../../engine/index.ts"
+import { CallSecrets, signingError, SigningSecrets, secretValuesFor } from "../../engine/index.ts"
 import { Mailer } from "../../mail/index.ts"
 import { decryptConfig, redact, type SealedConfig } from "../channels/ChannelSecrets.ts"
 import { confirmationMail } from "../channels/confirmationMail.ts"
@@ -110,7 +110,7 @@ export class Transport extends Context.Service<Transport>()(
         if (opened === undefined) return noResponse(lostSecrets)
         const names = secretNamesIn(opened.config)
         const ofWorkspace = yield* callSecrets.open(workspace_id, names)
-        const values = valuesFor(names, ofWorkspace, [])
+        const values = secretValuesFor(names, ofWorkspace, [])
         if (Result.isFailure(values)) return noResponse(values.failure.message)
         const config = withSecrets(opened.config, values.success)
         const secrets = [...opened.secrets, ...values.success.values()]
@@ -118,7 +118,7 @@ export class Transport extends Context.Service<Transport>()(
          * Makes a request, unless it contains a workspace secret that must not be sent to its host.
          */
         const call = (request: OutgoingRequest, signing?: Signing) => {
-          const allowed = valuesFor(names, ofWorkspace, [new URL(request.url)])
+          const allowed = secretValuesFor(names, ofWorkspace, [new URL(request.url)])
           return Result.isFailure(allowed)
             ? Effect.succeed(notSent(allowed.failure))
             : Effect.map(httpOf(transmission, signing)(request), redactResult)

@@ -11,7 +11,7 @@ import type { RecordedDefinition } from "../../accounts/index.ts"
 import {
   insertVersion,
   workerOptionsOf,
-  removeReplaced,
+  removeReplacedVersions,
   type StoredStep
 } from "../../engine/index.ts"
 import { orWorkspaceNotFound } from "../../store/index.ts"
@@ -142,7 +142,10 @@ export class ChainsRepo extends Context.Service<
               WHERE workspace_id = ${chain.workspace_id}
                 AND kind = 'chain'
                 AND id = ${chain.id}`
-            yield* removeReplaced(sql, { workspace_id: chain.workspace_id, chain_id: chain.id })
+            yield* removeReplacedVersions(sql, {
+              workspace_id: chain.workspace_id,
+              chain_id: chain.id
+            })
           }, Effect.orDie),
 
           remove: Effect.fn("ChainsRepo.remove")(function* (workspaceId, id) {
@@ -152,7 +155,7 @@ export class ChainsRepo extends Context.Service<
           }, Effect.orDie),
 
           removeSteps: Effect.fn("ChainsRepo.removeSteps")(function* (workspaceId, id) {
-            yield* removeReplaced(sql, { workspace_id: workspaceId, chain_id: id })
+            yield* removeReplacedVersions(sql, { workspace_id: workspaceId, chain_id: id })
           }, Effect.orDie)
         })
       })

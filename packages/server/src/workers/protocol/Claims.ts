@@ -41,7 +41,7 @@ import {
   type CallValues,
   makeFillCall,
   makeDecryptBatch,
-  makeSecretsCache,
+  makeSigningSecretsCache,
   makeSettleRuns,
   missingCallFailure,
   resultWithoutCall,
@@ -50,7 +50,7 @@ import {
   type SigningSecrets,
   start,
   type StartedRun,
-  notifyStarted
+  publishStarted
 } from "../../engine/index.ts"
 import { waitWithoutPermit, Shutdown } from "../../http/index.ts"
 import { elapsedMs } from "../../core/index.ts"
@@ -126,7 +126,7 @@ export class Claims extends Context.Service<
       const given = yield* AgentRuns
       const sessions = yield* AgentSessions
       const stopping = yield* Shutdown
-      const secretsOf = yield* makeSecretsCache
+      const secretsOf = yield* makeSigningSecretsCache
       const settleRuns = yield* makeSettleRuns(sql)
       const large = yield* Semaphore.make(maxLargeResponses)
       const loads = yield* Semaphore.make(maxLargeResponses)
@@ -233,7 +233,7 @@ export class Claims extends Context.Service<
             guarded.refused.map(({ run, ...result }) => ({ run, result }))
           )
           const started = [...claimed.started, ...guarded.started]
-          notifyStarted(changes, started)
+          publishStarted(changes, started)
           const answering = answer(worker, session, started)
           return yield* started.some(({ withheld }) => withheld > 0)
             ? large.withPermit(answering)

@@ -15,7 +15,7 @@ import { Context, Effect, Layer, Random } from "effect"
 import { SqlClient } from "effect/sql"
 import {
   AccessTokens,
-  findHeld,
+  findHeldRuns,
   AgentRuns,
   handBack,
   type HeldRun,
@@ -102,7 +102,7 @@ export class Results extends Context.Service<
       const write = Effect.fnUntraced(function* (submitted: ReadonlyArray<Submitted>) {
         const recalled = submitted.map(recall)
         const asked = submitted.filter((_, n) => recalled[n] === undefined)
-        const held = yield* findHeld(sql, asked)
+        const held = yield* findHeldRuns(sql, asked)
         const random = yield* Random.next
         const known = submitted.flatMap((one, n) => {
           const run = recalled[n] ?? held.get(one.id)

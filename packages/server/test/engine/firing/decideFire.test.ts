@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { decideFire, type Timing } from "../../../src/engine/firing/decideFire.ts"
+import { decideFire, type TaskTiming } from "../../../src/engine/firing/decideFire.ts"
 
 const at = (time: string) => Date.parse(`2026-03-02T${time}Z`)
 
-const due = (fields: Partial<Timing>): Timing => ({
+const due = (fields: Partial<TaskTiming>): TaskTiming => ({
   schedule: "0 * * * *",
   timezone: "UTC",
   missed: "once",

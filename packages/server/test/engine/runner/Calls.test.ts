@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { makeCalls } from "../../../src/engine/runner/Calls.ts"
 import { makeEngine } from "../../../src/engine/runner/Engine.ts"
-import type { Claimant, StartedRun } from "../../../src/engine/Run.ts"
+import type { OwnerAndTarget, StartedRun } from "../../../src/engine/Run.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { secretsLayer } from "./support/engine.ts"
@@ -11,7 +11,7 @@ import { eventually } from "./support/tasks.ts"
 
 const fakeCalls = makeFakeCalls()
 
-const started = (path: string): StartedRun & Claimant => ({
+const started = (path: string): StartedRun & OwnerAndTarget => ({
   id: makeRunId(Date.now(), Date.now()),
   workspace_id: "5f0c5a55-7a29-4be5-8f3c-0d6a3b1f8a11",
   share: 1,

@@ -3,7 +3,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { claim } from "../../../src/engine/transitions/claim.ts"
-import { startOfTime } from "../../../src/engine/laneTurns.ts"
+import { firstPositionAt } from "../../../src/engine/laneTurns.ts"
 import { declareAllNodesDead, registerNode } from "../../../src/engine/Nodes.ts"
 import { recover } from "../../../src/engine/transitions/recover.ts"
 import { Runner } from "../../../src/engine/runner/Runner.ts"
@@ -198,7 +198,7 @@ layer(RunQueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
             node,
             limit: 10,
             lookAheadMs: 0,
-            from: startOfTime(0),
+            from: firstPositionAt(0),
             turns: null
           })
           const guarded = yield* start(sql, node, claimed.leased)

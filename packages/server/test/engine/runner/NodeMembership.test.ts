@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { nodeLocks } from "../../../src/engine/Nodes.ts"
+import { nodeLockKey } from "../../../src/engine/Nodes.ts"
 import { onPostgres, TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { callLayer, nodeLayer } from "./support/engine.ts"
 import { eventually } from "./support/tasks.ts"
@@ -16,7 +16,7 @@ const sessions = (id: number, granted: boolean) =>
       SELECT pid
       FROM pg_locks
       WHERE locktype = 'advisory'
-        AND classid = ${nodeLocks}
+        AND classid = ${nodeLockKey}
         AND objid = ${id}
         AND granted = ${granted}
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
@@ -42,7 +42,7 @@ describe.runIf(onPostgres)("a node", () => {
 
       // This session simulates a lost session that the server still considers alive.
       const mayEnd = yield* Deferred.make<void>()
-      const gone = yield* sql`SELECT pg_advisory_xact_lock(${nodeLocks}, ${id})`.pipe(
+      const gone = yield* sql`SELECT pg_advisory_xact_lock(${nodeLockKey}, ${id})`.pipe(
         Effect.andThen(Deferred.await(mayEnd)),
         sql.withTransaction,
         Effect.forkChild

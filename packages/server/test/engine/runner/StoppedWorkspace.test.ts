@@ -2,7 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { assert, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Layer, Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { hold } from "../../../src/engine/transitions/hold.ts"
+import { parkStopped } from "../../../src/engine/transitions/parkStopped.ts"
 import { RunQueue } from "../../../src/engine/RunQueue.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { enqueueOverdue, insertQueue, setQueue } from "../queues/queues.ts"
@@ -222,7 +222,7 @@ layer(Nodes.pipe(Layer.provideMerge(RunQueueLayer), Layer.provideMerge(TestDatab
         WHERE id = ${task}`
       yield* stop(workspace)
       const { id } = yield* queue.enqueue({ workspace_id: workspace, task_id: task, kind: "cron" })
-      yield* hold(sql)
+      yield* parkStopped(sql)
       yield* Effect.sleep(2_500)
       assert.deepStrictEqual(yield* statesOf(workspace), ["parked"])
       assert.strictEqual(yield* queue.cancel(workspace, id), "cancelled")

@@ -6,7 +6,7 @@ import { handBack } from "../../../src/engine/transitions/handBack.ts"
 import { registerNode } from "../../../src/engine/Nodes.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
 import { RunQueue } from "../../../src/engine/RunQueue.ts"
-import { startOfTime } from "../../../src/engine/laneTurns.ts"
+import { firstPositionAt } from "../../../src/engine/laneTurns.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { RunQueueLayer } from "../runner/support/engine.ts"
 import {
@@ -28,7 +28,7 @@ const claimAs = (node: number, options: Partial<ClaimOptions>) =>
       node,
       limit: 10,
       lookAheadMs: 0,
-      from: startOfTime(0),
+      from: firstPositionAt(0),
       turns: null,
       ...options
     })
@@ -167,11 +167,11 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
         SET lane = floor(random() * 300)::bigint * 4294967296
         WHERE workspace_id = ${many}`
       const found = new Set<number>()
-      let from = startOfTime(0)
+      let from = firstPositionAt(0)
       for (let statement = 0; statement < 2; statement++) {
         const claimed = yield* claimAs(node, { limit: 400, from, turns: inTurns })
         for (const { share } of claimed.started) found.add(share)
-        from = claimed.reached ?? startOfTime(0)
+        from = claimed.reached ?? firstPositionAt(0)
       }
       const lanes = yield* sql<{ readonly lanes: number }>`
         SELECT count(DISTINCT lane)::integer AS lanes

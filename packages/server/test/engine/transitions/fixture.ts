@@ -4,9 +4,9 @@ import { Effect } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { registerNode } from "../../../src/engine/Nodes.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
-import { type SettledRun, makeSettlement, type TaskOfRun } from "../../../src/engine/Run.ts"
+import { type SettleableRun, makeSettlement, type TaskOfRun } from "../../../src/engine/Run.ts"
 import type { RunState, Transition } from "../../../src/engine/RunState.ts"
-import { startOfTime } from "../../../src/engine/laneTurns.ts"
+import { firstPositionAt } from "../../../src/engine/laneTurns.ts"
 import { admit } from "../../../src/engine/transitions/admit.ts"
 import { awaitCompletion } from "../../../src/engine/transitions/awaitCompletion.ts"
 import { cancelRun } from "../../../src/engine/transitions/cancel.ts"
@@ -16,16 +16,16 @@ import { finish } from "../../../src/engine/transitions/finish.ts"
 import { fire } from "../../../src/engine/transitions/fire.ts"
 import { handBack } from "../../../src/engine/transitions/handBack.ts"
 import { handOver } from "../../../src/engine/transitions/handOver.ts"
-import { hold } from "../../../src/engine/transitions/hold.ts"
+import { parkStopped } from "../../../src/engine/transitions/parkStopped.ts"
 import { leaveQueue } from "../../../src/engine/transitions/leaveQueue.ts"
-import { moveRuns, moveToQueue } from "../../../src/engine/transitions/move.ts"
+import { moveToWorker, moveToQueue } from "../../../src/engine/transitions/move.ts"
 import { recover } from "../../../src/engine/transitions/recover.ts"
 import { releaseBlocked } from "../../../src/engine/transitions/release.ts"
 import { backfill } from "../../../src/engine/transitions/backfill.ts"
 import { rerun } from "../../../src/engine/transitions/rerun.ts"
 import { resume } from "../../../src/engine/transitions/resume.ts"
 import { start } from "../../../src/engine/transitions/start.ts"
-import { clearBatch, stopTask, stopWorkspace } from "../../../src/engine/transitions/stop.ts"
+import { clearStoppedRuns, stopTask, stopWorkspace } from "../../../src/engine/transitions/stop.ts"
 import { withdrawDelayed, withdrawSlots } from "../../../src/engine/transitions/withdraw.ts"
 import { insertQueue, setQueue } from "../queues/queues.ts"
 import { insertTask, insertWorkspace, callStep } from "../runner/support/tasks.ts"
@@ -105,7 +105,7 @@ export interface TransitionCase {
   >
 }
 
-const settled = ({ task }: Fixture, { attempt, id }: RunRow): SettledRun => ({
+const settled = ({ task }: Fixture, { attempt, id }: RunRow): SettleableRun => ({
   ...task,
   id,
   attempt,
@@ -123,7 +123,7 @@ const leased = ({ task }: Fixture, { attempt, id }: RunRow) => ({
 })
 
 const claimDue: TransitionCase["apply"] = (sql, { node }) =>
-  claim(sql, { node, limit: 9, lookAheadMs: 1_000, from: startOfTime(0), turns: null })
+  claim(sql, { node, limit: 9, lookAheadMs: 1_000, from: firstPositionAt(0), turns: null })
 
 /** Applies the transition while the workspace is stopped. */
 const whileStopped =
@@ -214,7 +214,7 @@ const stopAll =
       const stop = yield* of === "task"
         ? stopTask(sql, task)
         : stopWorkspace(sql, task.workspace_id)
-      yield* clearBatch(sql, stop)
+      yield* clearStoppedRuns(sql, stop)
     }).pipe(sql.withTransaction)
 
 const ofTask = (sql: SqlClient.SqlClient, { task }: Fixture): Statement.Fragment =>
@@ -273,10 +273,10 @@ export const transitionCases: Readonly<Record<Transition, ReadonlyArray<Transiti
     { columns: { trigger: "schedule" }, apply: claimDue },
     { apply: whileStopped(claimDue) }
   ],
-  hold: [
+  parkStopped: [
     {
       columns: { run_on: JSON.stringify({ labels: ["moon"] }), worker_wait_seconds: 60 },
-      apply: whileStopped((sql) => hold(sql))
+      apply: whileStopped((sql) => parkStopped(sql))
     }
   ],
   resume: [{ apply: (sql) => resume(sql) }],
@@ -339,7 +339,7 @@ export const transitionCases: Readonly<Record<Transition, ReadonlyArray<Transiti
     },
     {
       apply: (sql, { task }) =>
-        moveRuns(sql, task, { run_on: { labels: ["moon"] }, worker_wait_seconds: 60 })
+        moveToWorker(sql, task, { run_on: { labels: ["moon"] }, worker_wait_seconds: 60 })
     }
   ]
 }

@@ -5,7 +5,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { randomInt, randomUUID } from "node:crypto"
 import { type Dice, diceFrom } from "../../../../../proofs/fuzz/Dice.ts"
-import { startOfTime } from "../../../src/engine/laneTurns.ts"
+import { firstPositionAt } from "../../../src/engine/laneTurns.ts"
 import { registerNode } from "../../../src/engine/Nodes.ts"
 import { Partitions } from "../../../src/engine/Partitions.ts"
 import { type Settlement, makeSettlement } from "../../../src/engine/Run.ts"
@@ -22,7 +22,7 @@ import { recover } from "../../../src/engine/transitions/recover.ts"
 import { releaseBlocked } from "../../../src/engine/transitions/release.ts"
 import { rerun } from "../../../src/engine/transitions/rerun.ts"
 import { start } from "../../../src/engine/transitions/start.ts"
-import { clearBatch, listStops, stopTask } from "../../../src/engine/transitions/stop.ts"
+import { clearStoppedRuns, listStops, stopTask } from "../../../src/engine/transitions/stop.ts"
 import { withdrawDelayed } from "../../../src/engine/transitions/withdraw.ts"
 import { retryAfterDeadlock } from "../../../src/store/index.ts"
 import { onPostgres, TestDatabaseLayer } from "../../support/TestDatabase.ts"
@@ -301,7 +301,7 @@ const claimSome = Effect.fnUntraced(function* (
   limit = 1 + world.dice.below(4)
 ) {
   const { model, sql } = world
-  yield* claim(sql, { node, limit, lookAheadMs: 1_000, from: startOfTime(0), turns: null })
+  yield* claim(sql, { node, limit, lookAheadMs: 1_000, from: firstPositionAt(0), turns: null })
   const room = model.alive.has(node) ? limit : 0
   yield* compare(world, ({ chosen }) => model.take(chosen(model.in("ready"), room), node))
 })
@@ -479,7 +479,7 @@ const stopOne = Effect.fnUntraced(function* (world: World) {
       yield* isDeleted
         ? sql`DELETE FROM tasks WHERE id = ${task.id}`
         : sql`UPDATE tasks SET status = 'paused', next_fire_at = NULL WHERE id = ${task.id}`
-      yield* clearBatch(sql, yield* stopTask(sql, refOf(world, task.id)))
+      yield* clearStoppedRuns(sql, yield* stopTask(sql, refOf(world, task.id)))
     })
   )
   yield* compare(world, ({ nextStep }) => model.cancel(model.of(task.id), nextStep))
@@ -614,7 +614,7 @@ const drain = Effect.fnUntraced(function* (world: World) {
 const clearStops = Effect.fnUntraced(function* (world: World) {
   const { sql, workspace } = world
   const stops = (yield* listStops(sql)).filter((stop) => stop.workspace_id === workspace)
-  for (const stop of stops) yield* sql.withTransaction(clearBatch(sql, stop))
+  for (const stop of stops) yield* sql.withTransaction(clearStoppedRuns(sql, stop))
   yield* compare({ ...world, isAlone: false }, () => {})
 })
 

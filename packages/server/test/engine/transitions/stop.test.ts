@@ -3,12 +3,12 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { claim } from "../../../src/engine/transitions/claim.ts"
-import { startOfTime } from "../../../src/engine/laneTurns.ts"
+import { firstPositionAt } from "../../../src/engine/laneTurns.ts"
 import { registerNode } from "../../../src/engine/Nodes.ts"
 import { Partitions } from "../../../src/engine/Partitions.ts"
 import { RunQueue } from "../../../src/engine/RunQueue.ts"
 import { start } from "../../../src/engine/transitions/start.ts"
-import { clearBatch, listStops } from "../../../src/engine/transitions/stop.ts"
+import { clearStoppedRuns, listStops } from "../../../src/engine/transitions/stop.ts"
 import { nodeLayer, RunQueueLayer } from "../runner/support/engine.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { makeFakeCalls, urlOf } from "../runner/support/fakeCalls.ts"
@@ -182,7 +182,7 @@ layer(RunQueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
         node,
         limit: 1_000,
         lookAheadMs: 0,
-        from: startOfTime(0),
+        from: firstPositionAt(0),
         turns: null
       })
       assert.deepStrictEqual(
@@ -229,7 +229,7 @@ layer(RunQueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       assert.isEmpty(yield* slotsToCome)
       const stop = (yield* listStops(sql)).find(({ id }) => id === task.task_id)
       assert(stop !== undefined)
-      const cleared = yield* sql.withTransaction(clearBatch(sql, stop))
+      const cleared = yield* sql.withTransaction(clearStoppedRuns(sql, stop))
       assert.strictEqual(cleared.settled.finished.length, 200)
       assert.isEmpty(yield* readRuns(workspace_id))
       const rows = yield* readExecutions(workspace_id)

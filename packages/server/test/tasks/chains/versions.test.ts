@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { inState } from "../../engine/transitions/inState.ts"
-import { removeReplaced } from "../../../src/engine/chains/ChainVersions.ts"
+import { removeReplacedVersions } from "../../../src/engine/chains/ChainVersions.ts"
 import { finishRun } from "../executions/history.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { alarmStep, storedStep, setUpChains, closeStep, loginStep } from "./chains.ts"
@@ -41,11 +41,11 @@ layer(testAppLayer())("versions of a chain", (it) => {
       yield* sql`
         UPDATE chain_versions
         SET replaced_at = replaced_at - interval '1 hour'`
-      yield* removeReplaced(sql)
+      yield* removeReplacedVersions(sql)
       assert.deepStrictEqual(yield* kept(chain.id), { versions: 2, steps: 3 })
 
       yield* finishRun(run.id)
-      yield* removeReplaced(sql)
+      yield* removeReplacedVersions(sql)
       assert.deepStrictEqual(yield* kept(chain.id), { versions: 1, steps: 1 })
     })
   )
@@ -57,12 +57,12 @@ layer(testAppLayer())("versions of a chain", (it) => {
       const { body: chain } = yield* chains.create()
       yield* chains.act(chain.id, "run")
       yield* chains.update(chain.id, { steps: [loginStep] })
-      yield* removeReplaced(sql)
+      yield* removeReplacedVersions(sql)
       assert.deepStrictEqual(yield* kept(chain.id), { versions: 2, steps: 4 })
       yield* sql`
         UPDATE chain_versions
         SET replaced_at = replaced_at - interval '6 minutes'`
-      yield* removeReplaced(sql)
+      yield* removeReplacedVersions(sql)
       assert.deepStrictEqual(yield* kept(chain.id), { versions: 1, steps: 1 })
     })
   )

@@ -9,7 +9,7 @@ import { columnsOf } from "../../../store/index.ts"
  * `input` has a row for each settlement, with the next step of its chain. The rows are sorted by
  * id, the order in which all transactions lock runs.
  */
-export const input = (
+export const inputCte = (
   sql: SqlClient.SqlClient,
   settlements: ReadonlyArray<Settlement>,
   followUps: ReadonlyMap<string, FollowUp>
@@ -64,7 +64,7 @@ export const toStorableText = (text: string | null): string | null =>
  * awaits its completion, or that no worker claimed, has no lease. For these runs, the fence checks
  * the state instead.
  */
-export const isHeld = `(
+export const fenceCondition = `(
   runs.workspace_id = input.workspace_id
   AND runs.id = input.id
   AND runs.attempt = input.attempt

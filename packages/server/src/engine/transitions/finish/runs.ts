@@ -3,7 +3,7 @@ import type { Settlement } from "../../Run.ts"
 import { flowKeyOfRun } from "../../queues/flows.ts"
 import { hasBegun, waitingState } from "../../RunState.ts"
 import { releaseBlocked } from "../release.ts"
-import { isHeld } from "./input.ts"
+import { fenceCondition } from "./input.ts"
 
 /**
  * `locked` contains the delayed tasks that finish with their runs. Their rows are locked before any
@@ -45,7 +45,7 @@ const deleteRuns = (where: string) => `
       DELETE FROM runs
       USING input
       WHERE ${where}
-        AND ${isHeld}
+        AND ${fenceCondition}
         AND input.status IS NOT NULL
         AND (SELECT count(*) FROM locked) >= 0
       RETURNING
@@ -122,7 +122,7 @@ const nextTurn = `(
  * it keeps its slot. A lost run goes ahead of all runs that have not begun. Usually no run is
  * retried, and then the queues are left out, so that the statement is planned faster.
  */
-export const retry = (sql: SqlClient.SqlClient, settlements: ReadonlyArray<Settlement>) => {
+export const retryRuns = (sql: SqlClient.SqlClient, settlements: ReadonlyArray<Settlement>) => {
   const mayKeep = settlements.some(({ lost, status }) => status === null && !lost)
   const keeps = sql.literal(mayKeep ? keepsSlot : "false")
   return sql`
@@ -151,7 +151,7 @@ export const retry = (sql: SqlClient.SqlClient, settlements: ReadonlyArray<Settl
         awaiting_since = NULL,
         completes_by = NULL
       FROM input
-      WHERE ${sql.literal(isHeld)}
+      WHERE ${sql.literal(fenceCondition)}
         AND ${sql.literal(hasBegun())}
         AND input.status IS NULL
         AND (SELECT count(*) FROM locked) >= 0

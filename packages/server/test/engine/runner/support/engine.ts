@@ -14,7 +14,7 @@ import { Completions } from "../../../../src/engine/completions/Completions.ts"
 import { CompletionsRepo } from "../../../../src/engine/completions/CompletionsRepo.ts"
 import {
   CompletionUrls,
-  completionUrls
+  makeCompletionUrls
 } from "../../../../src/engine/completions/CompletionUrls.ts"
 import { makeSecrets } from "../../../../src/core/Secrets.ts"
 import { AppConfig } from "../../../../src/core/config/Config.ts"
@@ -30,7 +30,7 @@ import { AccessTokens } from "../../../../src/engine/secrets/AccessTokens.ts"
 import { CallSecrets, OpenedSecrets } from "../../../../src/engine/secrets/CallSecrets.ts"
 import { SigningSecrets } from "../../../../src/engine/signing/SigningSecrets.ts"
 
-const urls = completionUrls(makeSecrets([testSecret]), "http://127.0.0.1")
+const urls = makeCompletionUrls(makeSecrets([testSecret]), "http://127.0.0.1")
 
 const signingSecret = Redacted.make(`whsec_${"A".repeat(43)}=`)
 

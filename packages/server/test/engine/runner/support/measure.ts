@@ -9,7 +9,7 @@ import { StatsRollUpRepo } from "../../../../src/tasks/executions/StatsRollUpRep
 import { Partitions } from "../../../../src/engine/Partitions.ts"
 import type { Database } from "../../../../src/store/Sql.ts"
 import { claim } from "../../../../src/engine/transitions/claim.ts"
-import { startOfTime } from "../../../../src/engine/laneTurns.ts"
+import { firstPositionAt } from "../../../../src/engine/laneTurns.ts"
 import { registerNode } from "../../../../src/engine/Nodes.ts"
 import { RunQueue } from "../../../../src/engine/RunQueue.ts"
 import { Runner } from "../../../../src/engine/runner/Runner.ts"
@@ -172,7 +172,7 @@ const backlog = Effect.fnUntraced(function* (count: number) {
       node,
       limit: 500,
       lookAheadMs: 0,
-      from: startOfTime(fromMs),
+      from: firstPositionAt(fromMs),
       turns: { except: [1], exceptAhead: [] }
     })
     return [found.started.length, performance.now() - before]

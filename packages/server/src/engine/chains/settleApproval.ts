@@ -37,7 +37,7 @@ const endOf = ({ approved, by, note }: ApprovalDecision, now_ms: number) => {
  * Ends a step that waits for approval. Returns null if it no longer waits. Call it in a
  * transaction, so that only one decision counts.
  */
-export const decideApproval = Effect.fnUntraced(function* (
+export const settleApproval = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   workspaceId: AuthorizedWorkspaceId,
   id: string,

@@ -8,7 +8,7 @@ const maxWorkspaces = 10_000
  * Caches signing secrets for a few seconds. This is safe because the old secret stays valid for a
  * day after a rotation.
  */
-export const makeSecretsCache = Effect.gen(function* () {
+export const makeSigningSecretsCache = Effect.gen(function* () {
   const signingSecrets = yield* SigningSecrets
   const clock = yield* Clock.Clock
   const cache = new Map<

@@ -2,13 +2,13 @@ import { cancelledError, executionError } from "@scheduling/domain/executions/Ex
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { positionColumn } from "../chains/ChainRuns.ts"
-import { type SettledRun, makeSettlement } from "../Run.ts"
+import { type SettleableRun, makeSettlement } from "../Run.ts"
 import { makeSettleRuns } from "../settleRuns.ts"
-import { isAbandoned, isUnclaimed } from "../ForWorkers.ts"
+import { isCancelledUnclaimed, isClaimOverdue } from "../runsForWorkers.ts"
 
 const batch = 500
 
-interface UnclaimedRun extends SettledRun {
+interface UnclaimedRun extends SettleableRun {
   readonly cancel_requested: boolean
   readonly labels: ReadonlyArray<string>
   readonly worker_wait_seconds: number
@@ -30,13 +30,13 @@ export const finishUnclaimed = Effect.fnUntraced(function* (
   const runs = yield* sql<UnclaimedRun>`
     SELECT ${columns}
     FROM runs
-    WHERE ${sql.literal(isUnclaimed)}
+    WHERE ${sql.literal(isClaimOverdue)}
       AND ${agentsToo}
       AND NOT cancel_requested
     UNION ALL
     SELECT ${columns}
     FROM runs
-    WHERE ${sql.literal(isAbandoned)}
+    WHERE ${sql.literal(isCancelledUnclaimed)}
     LIMIT ${batch}`
   const settleRuns = yield* makeSettleRuns(sql)
   yield* settleRuns(runs.map((run) => makeSettlement(run, null, endOf(run))))

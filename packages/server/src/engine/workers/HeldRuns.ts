@@ -26,7 +26,7 @@ export interface HeldRun extends AgentRun {
 }
 
 /** Finds the runs that are still running under these leases, by id. */
-export const findHeld = Effect.fnUntraced(function* (
+export const findHeldRuns = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   leases: ReadonlyArray<{
     readonly workspace_id: string

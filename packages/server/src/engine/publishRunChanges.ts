@@ -4,12 +4,12 @@ import { TaskId } from "@scheduling/domain/executions/Execution"
 import { ChainId, ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
 import { type Change, type Changes, taskChange } from "../events/index.ts"
 import type { SettleResult } from "./SettleResult.ts"
-import type { QueuedRun, SettledRun, Settlement, StartedRun } from "./Run.ts"
+import type { QueuedRun, SettleableRun, Settlement, StartedRun } from "./Run.ts"
 
 /**
  * Publishes the new statuses of runs whose results were written, and the tasks that were paused.
  */
-export const notifySettled = (
+export const publishSettled = (
   changes: Changes,
   settlements: ReadonlyArray<Settlement>,
   settled: Pick<SettleResult, "ids" | "paused" | "lastSteps">
@@ -30,7 +30,7 @@ export const notifySettled = (
   )
 }
 
-export const notifyStarted = (changes: Changes, runs: ReadonlyArray<StartedRun>): void => {
+export const publishStarted = (changes: Changes, runs: ReadonlyArray<StartedRun>): void => {
   if (changes.isIdle) return
   publishRuns(changes, runs, (run) => [
     executionChange({
@@ -43,7 +43,7 @@ export const notifyStarted = (changes: Changes, runs: ReadonlyArray<StartedRun>)
   ])
 }
 
-export const notifyQueued = (changes: Changes, run: QueuedRun): void => {
+export const publishQueued = (changes: Changes, run: QueuedRun): void => {
   changes.publish(run.workspace_id, [
     executionChange({
       ...idsOf(run),
@@ -67,8 +67,8 @@ const publishRuns = <Run extends { readonly workspace_id: string }>(
 }
 
 const idsOf = (
-  run: Pick<SettledRun, "id" | "kind" | "task_id"> & {
-    readonly position?: SettledRun["position"]
+  run: Pick<SettleableRun, "id" | "kind" | "task_id"> & {
+    readonly position?: SettleableRun["position"]
     readonly chain_run_id?: string | null
   }
 ) => {

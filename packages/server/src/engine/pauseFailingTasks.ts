@@ -17,7 +17,7 @@ const slackMs = 22 * dayMs
  * count. Locked tasks are skipped, because their next failure decides again. The pause and its
  * record in the change log are written in one transaction.
  */
-export const pauseFailing = Effect.fnUntraced(function* (
+export const pauseFailingTasks = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   failed: ReadonlyArray<string>
 ) {

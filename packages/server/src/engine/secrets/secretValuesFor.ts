@@ -7,7 +7,7 @@ import type { OpenedSecrets } from "./CallSecrets.ts"
  * Returns the values of the secrets that a call uses, or the reason why the call must not get them:
  * a secret is missing, or may not be sent to one of the URLs.
  */
-export const valuesFor = (
+export const secretValuesFor = (
   names: ReadonlySet<string>,
   secrets: OpenedSecrets,
   urls: ReadonlyArray<URL>

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { deleteHistoryOfDeletedWorkspaces } from "../../src/engine/GoneWorkspaces.ts"
+import { deleteHistoryOfDeletedWorkspaces } from "../../src/engine/deleteHistoryOfDeletedWorkspaces.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { enqueueAll, insertTasks, insertWorkspace } from "./runner/support/tasks.ts"
 

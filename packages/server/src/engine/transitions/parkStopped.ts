@@ -1,5 +1,5 @@
 import type { SqlClient } from "effect/sql"
-import { isForWorkers } from "../ForWorkers.ts"
+import { waitsForWorker } from "../runsForWorkers.ts"
 import { dueTimeWithoutSlot } from "../RunState.ts"
 
 /** Maximum number of runs that one statement parks. */
@@ -9,7 +9,7 @@ const batch = 500
  * Parks due runs for workers whose workspace is stopped. Otherwise they would fail, because no
  * worker claims them. Runs for nodes are parked when they are claimed.
  */
-export const hold = (sql: SqlClient.SqlClient) =>
+export const parkStopped = (sql: SqlClient.SqlClient) =>
   sql`
     UPDATE runs
     SET state = 'parked', slot_queue_id = NULL, due_at = ${sql.literal(dueTimeWithoutSlot())}
@@ -17,7 +17,7 @@ export const hold = (sql: SqlClient.SqlClient) =>
         SELECT runs.ctid
         FROM stopped_workspaces
         JOIN runs ON runs.workspace_id = stopped_workspaces.workspace_id
-        WHERE ${sql.literal(isForWorkers)}
+        WHERE ${sql.literal(waitsForWorker)}
           AND runs.due_at <= now()
           AND NOT runs.cancel_requested
         LIMIT ${batch}
