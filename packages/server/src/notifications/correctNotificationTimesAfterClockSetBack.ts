@@ -1,6 +1,6 @@
 import type { SqlClient } from "effect/sql"
 import { isAheadOfClock, runInOwnTransactions } from "../store/index.ts"
-import { checkAfterMs, dependencyRecoveryHoldMs } from "./routing/routeEvents.ts"
+import { missedSuccessCheckDelayMs, dependencyRecoveryHoldMs } from "./routing/routeEvents.ts"
 
 /**
  * Corrects times of deliveries, channels and reminders that are in the future because the database
@@ -49,7 +49,7 @@ export const correctNotificationTimesAfterClockSetBack = (sql: SqlClient.SqlClie
         hold_until = least(
           problems.hold_until, now() + ${dependencyRecoveryHoldMs} * interval '1 millisecond'
         ),
-        check_at = least(problems.check_at, now() + ${checkAfterMs} * interval '1 millisecond'),
+        check_at = least(problems.check_at, now() + ${missedSuccessCheckDelayMs} * interval '1 millisecond'),
         remind_at = least(
           problems.remind_at,
           now() + (settings.settings ->> 'remind_every_seconds')::float8 * interval '1 second'

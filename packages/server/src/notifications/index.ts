@@ -9,7 +9,7 @@
  * 3. Delivery: a row for one message to one channel, or to a callback's URL
  *    (`sending/DeliveriesRepo.ts`).
  * 4. Attempt: `sending/Sender.ts` claims deliveries, sends each through its kind (`kinds/email.ts`,
- *    `kinds/callback.ts`, …) and records the result. `sending/afterAttempt.ts` decides when to
+ *    `kinds/callback.ts`, …) and records the result. `sending/decideAfterAttempt.ts` decides when to
  *    retry.
  *
  * `escalations/` has the policies that notify people step by step, `channels/` has a workspace's

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { authorize } from "../../src/accounts/access/authorize.ts"
 import { Router } from "../../src/notifications/routing/Router.ts"
-import { afterAttempt } from "../../src/notifications/sending/afterAttempt.ts"
+import { decideAfterAttempt } from "../../src/notifications/sending/decideAfterAttempt.ts"
 import { DeliveriesRepo } from "../../src/notifications/sending/DeliveriesRepo.ts"
 import { alertLimits, callbackLimits, Sender } from "../../src/notifications/sending/Sender.ts"
 import { WorkspacesRepo } from "../../src/accounts/workspaces/WorkspacesRepo.ts"
@@ -88,7 +88,7 @@ describe.skipIf(!onPostgres)("While a workspace is deleted, nobody waits for it"
         yield* (yield* Router).route
         const [claimed] = yield* (yield* Sender).claim(queue, [])
         assert.isDefined(claimed)
-        const record = repo.record(claimed, afterAttempt(claimed, result, new Date(), 0))
+        const record = repo.record(claimed, decideAfterAttempt(claimed, result, new Date(), 0))
         assert.isTrue(yield* whileDeleted(workspace_id, record))
       })
     )

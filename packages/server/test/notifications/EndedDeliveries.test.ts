@@ -1,7 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { DeliveriesRepo, finishedKinds } from "../../src/notifications/sending/DeliveriesRepo.ts"
+import {
+  DeliveriesRepo,
+  finishedDeliverySql
+} from "../../src/notifications/sending/DeliveriesRepo.ts"
 import { insertWorkspace } from "../engine/runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
@@ -67,7 +70,7 @@ layer(DeliveriesRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))(
           yield* insert(what, daysAgo(40), 10)
         }
         yield* sql`ANALYZE notification_deliveries`
-        for (const areOfKind of Object.values(finishedKinds)) {
+        for (const areOfKind of Object.values(finishedDeliverySql)) {
           const rows = yield* sql.unsafe<{ readonly "QUERY PLAN": string }>(`
             EXPLAIN
             SELECT id

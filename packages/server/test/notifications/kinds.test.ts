@@ -4,7 +4,7 @@ import { notificationEvents } from "@scheduling/domain/notifications/Notificatio
 import { Effect, Result, Schema } from "effect"
 import { describeKind } from "../../src/notifications/channels/describeKind.ts"
 import { alertMail } from "../../src/notifications/kinds/alertMail.ts"
-import { kinds } from "../../src/notifications/kinds/kinds.ts"
+import { channelKinds } from "../../src/notifications/kinds/channelKinds.ts"
 import {
   downMessage,
   messageWith,
@@ -18,7 +18,7 @@ import {
 import type { Received, Reply } from "./support/receivers.ts"
 import { vendors } from "./support/vendors.ts"
 
-const http = vendors.map((vendor) => ({ ...vendor, kind: kinds[vendor.name] }))
+const http = vendors.map((vendor) => ({ ...vendor, kind: channelKinds[vendor.name] }))
 
 const summary = ({
   after_seconds,
@@ -51,7 +51,7 @@ const noVendor = {
 const exampleOf = ({ enum: options, examples, minimum, type }: Property) =>
   examples?.[0] ?? options?.[0] ?? minimum ?? (type === "boolean" ? true : undefined)
 
-/** Validates a value against the subset of JSON Schema that the channel kinds use. */
+/** Validates a value against the subset of JSON Schema that the kinds of channels use. */
 const isAllowed = (property: Property, value: unknown) =>
   property.type === "string" && typeof value === "string"
     ? value.length >= (property.minLength ?? 0) &&
@@ -60,7 +60,7 @@ const isAllowed = (property: Property, value: unknown) =>
       property.enum?.includes(value) !== false
     : typeof value === (property.type === "integer" ? "number" : property.type)
 
-describe.each(Object.values(kinds))("The schema of $kind", (kind) => {
+describe.each(Object.values(channelKinds))("The schema of $kind", (kind) => {
   const schema = describeKind("webhook", kind, null).config_schema
   const properties = Object(schema["properties"]) as Readonly<Record<string, Property>>
   const example = Object.fromEntries(
@@ -98,13 +98,15 @@ describe.each(Object.values(kinds))("The schema of $kind", (kind) => {
 })
 
 it("What a field should be is said in one sentence", () => {
-  const decoded = Schema.decodeUnknownResult(kinds.slack.config)({ url: "https://example.com" })
+  const decoded = Schema.decodeUnknownResult(channelKinds.slack.config)({
+    url: "https://example.com"
+  })
   assert(Result.isFailure(decoded))
   assert.include(String(decoded.failure), "Expected the URL of an incoming webhook")
 })
 
 it("there is a vendor for every kind but mail", () => {
-  assert.sameMembers([...vendors.map(({ name }) => name), "email"], Object.keys(kinds))
+  assert.sameMembers([...vendors.map(({ name }) => name), "email"], Object.keys(channelKinds))
 })
 
 describe.each(http)("$name", ({ answers, check, config, host, kind, limits, ok, refused }) => {

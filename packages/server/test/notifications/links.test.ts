@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { linkTo } from "../../src/notifications/channels/mailLinks.ts"
+import { mailLinkTo } from "../../src/notifications/channels/mailLinks.ts"
 import { Secrets } from "../../src/core/Secrets.ts"
 import { linkTokenFor } from "../accounts/email/linkTokenFor.ts"
 import { ask, type Member, statusAndError, password, randomEmail, signUp } from "../support/http.ts"
@@ -78,7 +78,7 @@ layer(withMail)("An email channel", (it) => {
         const to = randomEmail()
         const { body } = yield* channels.create(stranger(to))
         const sent = (days: number) =>
-          linkTo(
+          mailLinkTo(
             ring,
             "",
             "confirm",
@@ -99,7 +99,13 @@ layer(withMail)("An email channel", (it) => {
         assert.strictEqual((yield* ask("POST", sent(6.9))).status, 200)
         assert.isTrue((yield* channels.get(body.id)).body.confirmed)
         // The unsubscribe link in an old email must still work.
-        const old = linkTo(ring, "", "unsubscribe", { id: body.id, config: { to } }, new Date(0))
+        const old = mailLinkTo(
+          ring,
+          "",
+          "unsubscribe",
+          { id: body.id, config: { to } },
+          new Date(0)
+        )
         assert.strictEqual((yield* ask("POST", old)).status, 200)
       })
   )
@@ -115,7 +121,7 @@ layer(withMail)("An email channel", (it) => {
       assert.containSubset(list.data, [{ status: "queued", events_count: 0 }])
 
       const at = (what: "confirm" | "unsubscribe", config: object) =>
-        linkTo(ring, "", what, { id: body.id, config: { ...config } }, new Date(testNow))
+        mailLinkTo(ring, "", what, { id: body.id, config: { ...config } }, new Date(testNow))
       const confirm = at("confirm", { to })
       const opened = yield* ask("GET", confirm)
       assert.strictEqual(opened.status, 200)
@@ -232,7 +238,7 @@ layer(withMail)("An email channel", (it) => {
         SET status = 'delivered', finished_at = now()
         WHERE channel_id = ${body.id}`
       const { config } = (yield* channels.get(body.id)).body
-      const link = linkTo(ring, "", "confirm", { id: body.id, config }, new Date(testNow))
+      const link = mailLinkTo(ring, "", "confirm", { id: body.id, config }, new Date(testNow))
       for (const { id } of list.data) {
         assert.strictEqual(statusAndError(yield* channels.resend(id)), "409 conflict")
       }
@@ -256,7 +262,7 @@ layer(withMail)("An email channel", (it) => {
         assert.isTrue(second.confirmed)
         assert.strictEqual(second.config.to, member.email)
         const at = (what: "confirm" | "unsubscribe") =>
-          linkTo(ring, "", what, { id, config }, new Date(testNow))
+          mailLinkTo(ring, "", what, { id, config }, new Date(testNow))
         assert.strictEqual((yield* ask("POST", at("unsubscribe"))).status, 200)
         for (const one of [id, second.id]) {
           assert.deepInclude((yield* channels.get(one)).body, { paused: true, confirmed: false })
@@ -289,7 +295,13 @@ layer(withMail)("An email channel", (it) => {
         WHERE workspace_id = ${member.workspace_id}`
         const later = yield* channels.create(stranger(member.email))
         assert.isFalse(later.body.confirmed)
-        const link = linkTo(ring, "", "confirm", { id: later.body.id, config }, new Date(testNow))
+        const link = mailLinkTo(
+          ring,
+          "",
+          "confirm",
+          { id: later.body.id, config },
+          new Date(testNow)
+        )
         assert.strictEqual((yield* ask("POST", link)).status, 200)
         assert.isTrue((yield* channels.get(later.body.id)).body.confirmed)
         assert.isTrue((yield* channels.create(stranger(member.email))).body.confirmed)
@@ -349,7 +361,7 @@ layer(withMail)("An email channel", (it) => {
       const { channels, member: owner } = yield* setUp
       const member = yield* joinedByMail(owner)
       const { body } = yield* channels.create(stranger(member.email))
-      const link = linkTo(
+      const link = mailLinkTo(
         ring,
         "",
         "confirm",

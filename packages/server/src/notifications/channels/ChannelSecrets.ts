@@ -5,15 +5,15 @@ import { issueAt } from "@scheduling/domain/shared/ValidationIssue"
 import { Effect, type Schema as S, Schema, SchemaIssue } from "effect"
 import { issuesIn } from "../../http/index.ts"
 import { type KeyRing, seal, unsealIfKnown } from "../../core/index.ts"
-import type { Fields, Kind } from "../kinds/Kind.ts"
-import { refersToSecret, withoutReferences } from "./references.ts"
+import type { ConfigFields, ChannelKind } from "../kinds/ChannelKind.ts"
+import { refersToSecret, withExampleValues } from "./references.ts"
 
 /**
  * A stored configuration. In `config`, secrets are masked, so that it can be shown. The secrets
  * themselves are stored encrypted.
  */
 export interface SealedConfig {
-  readonly config: Fields
+  readonly config: ConfigFields
   readonly sealed_secrets: string
 }
 
@@ -31,8 +31,8 @@ export const maskedSecret = (secret: string): string =>
 export const sealConfig = (
   ring: KeyRing,
   channelId: string,
-  kind: Kind,
-  config: Fields
+  kind: ChannelKind,
+  config: ConfigFields
 ): SealedConfig => {
   const shown: Record<string, unknown> = {}
   const secrets: Record<string, string> = {}
@@ -54,9 +54,9 @@ export const sealConfig = (
 export const decryptConfig = (
   ring: KeyRing,
   channelId: string,
-  kind: Kind,
+  kind: ChannelKind,
   { config, sealed_secrets }: SealedConfig
-): { readonly config: Fields; readonly secrets: ReadonlyArray<string> } | undefined => {
+): { readonly config: ConfigFields; readonly secrets: ReadonlyArray<string> } | undefined => {
   if (!kind.secrets.some((field) => field in config)) return { config, secrets: [] }
   const text = unsealIfKnown(ring, channelId, sealed_secrets)
   if (text === undefined) return undefined
@@ -69,11 +69,11 @@ export const decryptConfig = (
  * stored secrets can no longer be decrypted, all of them must be entered again.
  */
 export const changeConfig = (
-  kind: Kind,
-  shown: Fields,
-  open: Fields | undefined,
-  changes: Fields
-): Effect.Effect<Fields, ValidationFailed> => {
+  kind: ChannelKind,
+  shown: ConfigFields,
+  open: ConfigFields | undefined,
+  changes: ConfigFields
+): Effect.Effect<ConfigFields, ValidationFailed> => {
   const before = open ?? shown
   const isKept = (field: string, value: unknown) =>
     kind.secrets.includes(field) && field in shown && (value === shown[field] || value === mask)
@@ -109,9 +109,9 @@ export const changeConfig = (
  * with it.
  */
 export const decodeConfig = (
-  kind: Kind,
-  config: Fields
-): Effect.Effect<Fields, ValidationFailed> => {
+  kind: ChannelKind,
+  config: ConfigFields
+): Effect.Effect<ConfigFields, ValidationFailed> => {
   const masked = kind.secrets.filter((field) => String(config[field]).startsWith(mask))
   if (masked.length > 0) {
     const issues = masked.map((field) =>
@@ -120,8 +120,8 @@ export const decodeConfig = (
     return Effect.fail(new ValidationFailed({ issues }))
   }
   const references = Object.entries(config).filter(([, value]) => refersToSecret(value))
-  return Effect.flatMap(withoutReferences(kind, config), (checked) =>
-    Schema.decodeUnknownEffect(kind.config as S.Codec<Fields, unknown>)(checked, {
+  return Effect.flatMap(withExampleValues(kind, config), (checked) =>
+    Schema.decodeUnknownEffect(kind.config as S.Codec<ConfigFields, unknown>)(checked, {
       errors: "all",
       onExcessProperty: "error",
       reportInput: true
@@ -141,7 +141,10 @@ export const decodeConfig = (
  * Removes a channel's secrets from a provider's response, in whatever form the response repeats
  * them.
  */
-export const redact = (text: string | null, secrets: ReadonlyArray<string>): string | null => {
+export const redactSecrets = (
+  text: string | null,
+  secrets: ReadonlyArray<string>
+): string | null => {
   if (text === null) return null
   return secretsMasker(
     secrets

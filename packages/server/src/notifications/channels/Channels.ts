@@ -40,8 +40,8 @@ import {
 import { changeConfig, decodeConfig, decryptConfig, sealConfig } from "./ChannelSecrets.ts"
 import { Consent } from "./Consent.ts"
 import { DeliveriesRepo } from "../sending/DeliveriesRepo.ts"
-import type { Fields } from "../kinds/Kind.ts"
-import { kinds } from "../kinds/kinds.ts"
+import type { ConfigFields } from "../kinds/ChannelKind.ts"
+import { channelKinds } from "../kinds/channelKinds.ts"
 import { describeKind } from "./describeKind.ts"
 import { Mailer } from "../../mail/index.ts"
 import { EscalationsRepo } from "../escalations/EscalationsRepo.ts"
@@ -65,7 +65,10 @@ export class Channels extends Context.Service<Channels>()(
       const ring = (yield* Secrets).keys("notification-channel")
 
       /** Returns the configuration if it is valid for the kind of channel, and fails otherwise. */
-      const checkConfig = Effect.fnUntraced(function* (kind: ChannelRow["kind"], config: Fields) {
+      const checkConfig = Effect.fnUntraced(function* (
+        kind: ChannelRow["kind"],
+        config: ConfigFields
+      ) {
         if (kind === "email" && mailer.unavailable !== null) {
           return yield* ValidationFailed.at(
             ["kind"],
@@ -73,7 +76,7 @@ export class Channels extends Context.Service<Channels>()(
             `must not be "email": ${mailer.unavailable}`
           )
         }
-        const decoded = yield* decodeConfig(kinds[kind], config)
+        const decoded = yield* decodeConfig(channelKinds[kind], config)
         const urls = ["url", "server"].flatMap((field) => {
           const url = decoded[field]
           return typeof url === "string" ? [{ path: ["config", field], url }] : []
@@ -85,16 +88,19 @@ export class Channels extends Context.Service<Channels>()(
       const changeOf = changesOf("notification_channel", channelDefinition)
 
       const decryptedConfig = (row: ChannelRow) =>
-        decryptConfig(ring, row.id, kinds[row.kind], row)?.config
+        decryptConfig(ring, row.id, channelKinds[row.kind], row)?.config
 
       /**
        * Returns the changed configuration if it is valid for the channel's kind, and fails
        * otherwise.
        */
-      const changeAndCheckConfig = Effect.fnUntraced(function* (row: ChannelRow, changes: Fields) {
+      const changeAndCheckConfig = Effect.fnUntraced(function* (
+        row: ChannelRow,
+        changes: ConfigFields
+      ) {
         return yield* checkConfig(
           row.kind,
-          yield* changeConfig(kinds[row.kind], row.config, decryptedConfig(row), changes)
+          yield* changeConfig(channelKinds[row.kind], row.config, decryptedConfig(row), changes)
         )
       })
 
@@ -119,7 +125,7 @@ export class Channels extends Context.Service<Channels>()(
         const id = yield* ids.next
         const now = yield* DateTime.nowAsDate
         const { kind } = input
-        const sealed = sealConfig(ring, id, kinds[kind], config)
+        const sealed = sealConfig(ring, id, channelKinds[kind], config)
         const defined = {
           ...sealed,
           id,
@@ -158,7 +164,9 @@ export class Channels extends Context.Service<Channels>()(
         if (isSameConfig && matchesDefinition(row, Struct.omit(changes, ["config"])))
           return toChannel(row)
         const sealed =
-          isSameConfig || after === undefined ? row : sealConfig(ring, id, kinds[row.kind], after)
+          isSameConfig || after === undefined
+            ? row
+            : sealConfig(ring, id, channelKinds[row.kind], after)
         const { config, sealed_secrets } = sealed
         const paused = changes.paused ?? row.paused
         const isMoved = config["to"] !== row.config["to"]
@@ -298,7 +306,7 @@ export class Channels extends Context.Service<Channels>()(
             const row = yield* requireChannel(repo.findForUpdate(workspaceId, id))
             yield* checkVersion(row, version)
             const { config, key, name, paused, tags } = stored as unknown as StoredChannel
-            const kept = decryptConfig(ring, row.id, kinds[row.kind], {
+            const kept = decryptConfig(ring, row.id, channelKinds[row.kind], {
               config: config.shown,
               sealed_secrets: config.sealed_secrets
             })
@@ -318,7 +326,7 @@ export class Channels extends Context.Service<Channels>()(
 
         kinds: {
           data: notificationKinds.map((kind) =>
-            describeKind(kind, kinds[kind], kind === "email" ? mailer.unavailable : null)
+            describeKind(kind, channelKinds[kind], kind === "email" ? mailer.unavailable : null)
           )
         }
       }
@@ -341,7 +349,7 @@ const lostSecrets = Effect.suspend(() =>
 )
 
 /** Converts the configuration to changes that also remove every field that it does not contain. */
-const toFullReplacement = (row: ChannelRow, config: Fields): Fields => ({
+const toFullReplacement = (row: ChannelRow, config: ConfigFields): ConfigFields => ({
   ...Object.fromEntries(Object.keys(row.config).map((field) => [field, null])),
   ...config
 })

@@ -366,7 +366,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
           return String(rows[0]?.lane)
         }, Effect.orDie),
 
-        /** Returns an address's refusal and locks its row. */
+        /** Returns an address's latest refusal, and locks all of its refusals. */
         findRefusal: Effect.fn("ChannelsRepo.findRefusal")(function* (
           workspaceId: AuthorizedWorkspaceId,
           addressHashes: ReadonlyArray<string>

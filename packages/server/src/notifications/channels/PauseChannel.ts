@@ -8,7 +8,7 @@ import {
   type RecordedDefinition
 } from "../../accounts/index.ts"
 import { Outbox } from "../../events/index.ts"
-import { kinds } from "../kinds/kinds.ts"
+import { channelKinds } from "../kinds/channelKinds.ts"
 import { DeliveriesRepo } from "../sending/DeliveriesRepo.ts"
 import type { ChannelRow } from "./ChannelsRepo.ts"
 
@@ -61,7 +61,7 @@ export class PauseChannel extends Context.Service<PauseChannel>()(
           data: {
             name,
             reason,
-            facts: [{ name: "Kind", value: kinds[kind].title }],
+            facts: [{ name: "Kind", value: channelKinds[kind].title }],
             about: { channel: { id: NotificationChannelId.make(id) } }
           }
         })

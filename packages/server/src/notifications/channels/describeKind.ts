@@ -3,12 +3,12 @@ import type {
   NotificationKindInfo
 } from "@scheduling/domain/notifications/NotificationChannel"
 import { Schema } from "effect"
-import type { Kind } from "../kinds/Kind.ts"
+import type { ChannelKind } from "../kinds/ChannelKind.ts"
 
 /** Describes a kind so that a client can generate a form for it. */
 export const describeKind = (
   kind: NotificationKind,
-  { config, secrets, title }: Kind,
+  { config, secrets, title }: ChannelKind,
   unavailable: string | null
 ): NotificationKindInfo => {
   const { definitions, schema } = Schema.toJsonSchemaDocument(config, {

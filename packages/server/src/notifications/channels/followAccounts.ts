@@ -21,8 +21,8 @@ export const FollowAccountsLayer = Layer.effectDiscard(
 )
 
 /**
- * Creates a new workspace's email channel, which sends failures and recoveries to the owner if the
- * service has a mail server. Runs in the transaction that creates the workspace.
+ * If the service has a mail server, creates a new workspace's email channel, which sends failures
+ * and recoveries to the owner. Runs in the transaction that creates the workspace.
  */
 const firstChannel = Effect.gen(function* () {
   const changeLog = yield* ChangeLog

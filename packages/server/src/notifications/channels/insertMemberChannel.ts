@@ -2,7 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { DateTime, Effect } from "effect"
 import { ChangeLog, currentAuthor } from "../../accounts/index.ts"
 import { Ids, Secrets } from "../../core/index.ts"
-import { kinds } from "../kinds/kinds.ts"
+import { channelKinds } from "../kinds/channelKinds.ts"
 import { sealConfig } from "./ChannelSecrets.ts"
 import { channelDefinition, ChannelsRepo } from "./ChannelsRepo.ts"
 
@@ -30,7 +30,7 @@ export const insertMemberChannel = Effect.gen(function* () {
     const id = yield* ids.next
     const now = yield* DateTime.nowAsDate
     const channel = {
-      ...sealConfig(ring, id, kinds.email, { to }),
+      ...sealConfig(ring, id, channelKinds.email, { to }),
       id,
       workspace_id: workspaceId,
       key: null,

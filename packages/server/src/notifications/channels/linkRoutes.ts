@@ -7,8 +7,8 @@ import { Secrets } from "../../core/index.ts"
 import { transactionOf } from "../../store/index.ts"
 import { type ChannelRow, ChannelsRepo } from "./ChannelsRepo.ts"
 import { Consent } from "./Consent.ts"
-import type { MailLink } from "../kinds/Kind.ts"
-import { channelOfToken, checkToken } from "./mailLinks.ts"
+import type { MailLinkPurpose } from "../kinds/ChannelKind.ts"
+import { channelIdOfToken, checkMailLinkToken } from "./mailLinks.ts"
 
 /**
  * The pages that links in emails open. Mail scanners open all links, so opening a link changes
@@ -23,13 +23,13 @@ export const linkRoutesLayer = Layer.unwrap(
     const consent = yield* Consent
     const ring = (yield* Secrets).keys("notification-link")
 
-    const channelBehind = Effect.fnUntraced(function* (what: MailLink) {
+    const channelBehind = Effect.fnUntraced(function* (what: MailLinkPurpose) {
       const { token = "" } = yield* HttpRouter.params
-      const id = channelOfToken(token)
+      const id = channelIdOfToken(token)
       if (id === undefined) return undefined
       const channel = Option.getOrUndefined(yield* channels.findByLink(id))
       if (channel === undefined) return undefined
-      const checked = checkToken(ring, what, token, channel, yield* DateTime.nowAsDate)
+      const checked = checkMailLinkToken(ring, what, token, channel, yield* DateTime.nowAsDate)
       if (checked === "expired") return "expired"
       return checked === "valid" ? channel : undefined
     })

@@ -1,6 +1,6 @@
 import { dayMs, isSameText, type KeyRing, mac } from "../../core/index.ts"
 import type { ChannelRow } from "./ChannelsRepo.ts"
-import type { MailLink } from "../kinds/Kind.ts"
+import type { MailLinkPurpose } from "../kinds/ChannelKind.ts"
 
 type Addressed = Pick<ChannelRow, "id" | "config">
 
@@ -8,24 +8,29 @@ type Addressed = Pick<ChannelRow, "id" | "config">
 const confirmDays = 7
 
 /** Returns the link's expiry in milliseconds since 1970. Unsubscribe links never expire. */
-const expiryOf = (what: MailLink, sentAt: Date): string =>
+const expiryOf = (what: MailLinkPurpose, sentAt: Date): string =>
   what === "confirm" ? `${sentAt.getTime() + confirmDays * dayMs}` : ""
 
 /**
  * Creates the token for a link, which only the email's recipient knows. It becomes invalid when the
  * channel's address changes.
  */
-const tokenOf = (key: KeyRing[0], what: MailLink, { config, id }: Addressed, end: string): string =>
+const tokenOf = (
+  key: KeyRing[0],
+  what: MailLinkPurpose,
+  { config, id }: Addressed,
+  end: string
+): string =>
   [
     id,
     ...(end === "" ? [] : [end]),
     mac(key, [what, id, String(config["to"]), end].join(" "))
   ].join(".")
 
-export const linkTo = (
+export const mailLinkTo = (
   ring: KeyRing,
   publicUrl: string,
-  what: MailLink,
+  what: MailLinkPurpose,
   channel: Addressed,
   sentAt: Date
 ): string =>
@@ -35,11 +40,11 @@ const shape =
   /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:\.(\d{1,15}))?\.[\w-]{43}$/
 
 /** Returns the channel id that a token contains. Returns undefined if the token is malformed. */
-export const channelOfToken = (token: string): string | undefined => shape.exec(token)?.[1]
+export const channelIdOfToken = (token: string): string | undefined => shape.exec(token)?.[1]
 
-export const checkToken = (
+export const checkMailLinkToken = (
   ring: KeyRing,
-  what: MailLink,
+  what: MailLinkPurpose,
   token: string,
   channel: Addressed,
   now: Date

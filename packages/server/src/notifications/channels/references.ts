@@ -4,7 +4,7 @@ import { templateUrlProblems, withPlaceholders } from "@scheduling/domain/calls/
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { issueAt } from "@scheduling/domain/shared/ValidationIssue"
 import { Effect, Result, Schema } from "effect"
-import type { Fields, Kind } from "../kinds/Kind.ts"
+import type { ConfigFields, ChannelKind } from "../kinds/ChannelKind.ts"
 
 /** Returns true if a configuration's field refers to a workspace secret. */
 export const refersToSecret = (value: unknown): value is string =>
@@ -13,7 +13,7 @@ export const refersToSecret = (value: unknown): value is string =>
 const templateOf = (value: string): Template => Result.getOrElse(parseTemplate(value), () => [])
 
 /** Returns the names of the workspace secrets that a configuration uses. */
-export const secretNamesIn = (config: Fields): ReadonlySet<string> =>
+export const secretNamesIn = (config: ConfigFields): ReadonlySet<string> =>
   new Set(
     Object.values(config)
       .filter(refersToSecret)
@@ -22,7 +22,10 @@ export const secretNamesIn = (config: Fields): ReadonlySet<string> =>
   )
 
 /** Returns the configuration with references replaced by the secrets' values. */
-export const withSecrets = (config: Fields, values: ReadonlyMap<string, string>): Fields =>
+export const withSecrets = (
+  config: ConfigFields,
+  values: ReadonlyMap<string, string>
+): ConfigFields =>
   Object.fromEntries(
     Object.entries(config).map(([field, value]) => [
       field,
@@ -46,14 +49,14 @@ const replaceReference = (
 const urlFields: ReadonlySet<string> = new Set(["url", "server"])
 
 /**
- * Replaces references, so that the configuration can be validated by the rules of its kind. A
- * reference in a secret field becomes an example value, and a reference in a URL becomes a
+ * Replaces references by examples, so that the configuration can be validated by the rules of its
+ * kind. A reference in a secret field becomes an example value, and a reference in a URL becomes a
  * placeholder.
  */
-export const withoutReferences = (
-  { config: schema, secrets }: Kind,
-  config: Fields
-): Effect.Effect<Fields, ValidationFailed> => {
+export const withExampleValues = (
+  { config: schema, secrets }: ChannelKind,
+  config: ConfigFields
+): Effect.Effect<ConfigFields, ValidationFailed> => {
   const fields = Object.entries(config).map(([field, value]) => {
     if (!refersToSecret(value)) return { field, value }
     if (urlFields.has(field)) {
@@ -80,7 +83,7 @@ export const withoutReferences = (
 const onlySecrets =
   "may contain {{ only in a URL after the host, or as one reference such as {{ secrets.BOT_TOKEN }} in place of a secret"
 
-const exampleOf = (schema: Kind["config"], field: string): unknown => {
+const exampleOf = (schema: ChannelKind["config"], field: string): unknown => {
   const properties = Object(Schema.toJsonSchemaDocument(schema).schema["properties"])
   return properties[field]?.examples?.[0]
 }

@@ -15,14 +15,14 @@ export interface MessageEvent {
   readonly at: string
   /** The event's data in webhooks. Its `notice` is added when the webhook is sent. */
   readonly data: EventData
-  readonly facts: ReadonlyArray<Fact>
+  readonly facts: ReadonlyArray<MessageFact>
   /** True for a reminder of an ongoing problem that was announced earlier. */
   readonly reminder?: boolean
   /** The incident that the recipients can acknowledge. */
   readonly incident_id?: string
 }
 
-export interface Fact {
+export interface MessageFact {
   readonly name: string
   readonly value: string
 }
@@ -33,9 +33,9 @@ export interface Fact {
  */
 export const dependentsFactNames = { down: "Also down", up: "Still down" } as const
 
-export type Tone = "down" | "up" | "other"
+export type MessageTone = "down" | "up" | "other"
 
-export const toneOf = (event: DeliveredEvent): Tone =>
+export const toneOf = (event: DeliveredEvent): MessageTone =>
   isProblem(event) ? "down" : isRecovery(event) ? "up" : "other"
 
 /** The content of a delivery, which each kind formats. All strings are plain text on one line. */
@@ -43,7 +43,7 @@ export interface Message {
   /** The delivery's id, which is the same for every attempt. */
   readonly id: string
   readonly workspace: { readonly id: string; readonly name: string }
-  readonly tone: Tone
+  readonly tone: MessageTone
   readonly title: string
   /** The cause of one event, or one line for each of several events. */
   readonly lines: ReadonlyArray<string>
@@ -51,7 +51,7 @@ export interface Message {
    * The labelled details of one event. Empty if the message is about several events, whose lines
    * name the dependents.
    */
-  readonly facts: ReadonlyArray<Fact>
+  readonly facts: ReadonlyArray<MessageFact>
   readonly events: ReadonlyArray<MessageEvent>
   readonly count: number
   readonly created_at: Date
@@ -85,7 +85,7 @@ export const messageOf = (source: MessageSource): Message => {
     id: source.id,
     workspace: { id: source.workspace_id, name: toOneLine(source.workspace_name) },
     tone: begun > 0 ? "down" : ended > 0 ? "up" : "other",
-    title: truncate(isOne ? titleOf(only) : groupTitle(source), 140),
+    title: truncate(isOne ? eventTitleOf(only) : groupTitle(source), 140),
     lines: isOne
       ? only.reason === null
         ? []
@@ -141,7 +141,7 @@ const reminderLabels: Partial<Record<DeliveredEvent, string>> = {
   "worker.offline": "Still offline"
 }
 
-export const titleOf = ({
+export const eventTitleOf = ({
   event,
   name,
   reminder
@@ -149,7 +149,9 @@ export const titleOf = ({
   `${(reminder === true ? reminderLabels[event] : undefined) ?? eventLabels[event]}: ${toOneLine(name)}`
 
 const eventLine = (event: MessageEvent) =>
-  event.reason === null ? titleOf(event) : `${titleOf(event)} (${toOneLine(event.reason)})`
+  event.reason === null
+    ? eventTitleOf(event)
+    : `${eventTitleOf(event)} (${toOneLine(event.reason)})`
 
 const dependentsOf = ({ facts }: MessageEvent) => {
   const names: ReadonlyArray<string> = Object.values(dependentsFactNames)

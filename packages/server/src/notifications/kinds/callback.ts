@@ -1,13 +1,13 @@
 import { serverUrl } from "@scheduling/domain/notifications/channelFields"
 import { Effect, Schema } from "effect"
-import { classifyProviderResponse, type Kind } from "./Kind.ts"
+import { classifyProviderResponse, type ChannelKind } from "./ChannelKind.ts"
 import { webhookBody } from "./webhook.ts"
 
 /**
  * Sends a task's `on_failure` or `on_success` callback. A callback has no channel that could be
  * paused: its URL is stored in the delivery.
  */
-export const callback: Kind = {
+export const callback: ChannelKind = {
   kind: "callback",
   title: "Callback",
   config: Schema.Struct({

@@ -1,5 +1,5 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import { httpKind } from "./Kind.ts"
+import { httpChannelKind } from "./ChannelKind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncate, escapeMarkdown } from "../../core/index.ts"
 import { messageColors } from "../../mail/index.ts"
@@ -14,7 +14,7 @@ const goneCodes = new Set<unknown>([10_015, 50_027])
  * Sends messages to a Discord webhook. The body of a 429 contains the time to wait, in fractional
  * seconds.
  */
-export const discord = httpKind({
+export const discord = httpChannelKind({
   kind: "discord",
   title: "Discord",
   config: channelConfigs.discord,

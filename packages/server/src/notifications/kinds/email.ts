@@ -1,12 +1,12 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import type { Kind } from "./Kind.ts"
+import type { ChannelKind } from "./ChannelKind.ts"
 import { alertMail } from "./alertMail.ts"
 
 /**
  * Sends emails. A channel has only one address, so that a bounce or an unsubscription affects only
  * that address.
  */
-export const email: Kind = {
+export const email: ChannelKind = {
   kind: "email",
   title: "Email",
   config: channelConfigs.email,

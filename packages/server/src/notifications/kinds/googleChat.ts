@@ -1,5 +1,5 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import { hasStatus, httpKind } from "./Kind.ts"
+import { hasStatus, httpChannelKind } from "./ChannelKind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncateBytes, escapeHtml } from "../../core/index.ts"
 
@@ -7,7 +7,7 @@ import { truncateBytes, escapeHtml } from "../../core/index.ts"
  * Sends cards to Google Chat, because `<users/all>` in plain text would notify everybody. A message
  * is limited to 32,000 bytes.
  */
-export const googleChat = httpKind({
+export const googleChat = httpChannelKind({
   kind: "google_chat",
   title: "Google Chat",
   config: channelConfigs.google_chat,

@@ -1,12 +1,12 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import { hasStatus, httpKind } from "./Kind.ts"
+import { hasStatus, httpChannelKind } from "./ChannelKind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncate } from "../../core/index.ts"
 import { joinUrl } from "./fields.ts"
 
 const priorities = { down: 8, up: 5, other: 4 } as const
 
-export const gotify = httpKind({
+export const gotify = httpChannelKind({
   kind: "gotify",
   title: "Gotify",
   config: channelConfigs.gotify,

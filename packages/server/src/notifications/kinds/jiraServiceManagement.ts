@@ -4,11 +4,11 @@ import {
   readProviderResponse,
   hasStatus,
   classifyProviderResponse,
-  type Kind,
+  type ChannelKind,
   type ChannelResult
-} from "./Kind.ts"
+} from "./ChannelKind.ts"
 import { basicAuthorization } from "./fields.ts"
-import { alertOf } from "./opsgenie.ts"
+import { opsgenieAlertOf } from "./opsgenie.ts"
 
 const rules = { isGone: hasStatus(401, 403) }
 
@@ -16,7 +16,7 @@ const rules = { isGone: hasStatus(401, 403) }
  * Creates and closes alerts in Jira Service Management. An alert can be closed only by its id,
  * which must be looked up first. An alert that does not exist counts as closed.
  */
-export const jiraServiceManagement: Kind = {
+export const jiraServiceManagement: ChannelKind = {
   kind: "jira_service_management",
   title: "Jira Service Management",
   config: channelConfigs.jira_service_management,
@@ -34,7 +34,7 @@ export const jiraServiceManagement: Kind = {
       Effect.map(http({ method: "POST", url, headers, body }), (result) =>
         classifyProviderResponse(result, rules)
       )
-    if (message.tone !== "up") return post(alerts, alertOf(message, priority))
+    if (message.tone !== "up") return post(alerts, opsgenieAlertOf(message, priority))
     return Effect.gen(function* () {
       const url = `${alerts}/alias?alias=${message.incident_key}`
       const found = yield* http({ method: "GET", url, headers })

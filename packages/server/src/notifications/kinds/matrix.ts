@@ -1,5 +1,5 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import { hasStatus, httpKind } from "./Kind.ts"
+import { hasStatus, httpChannelKind } from "./ChannelKind.ts"
 import { bodyLines, plainText } from "./Message.ts"
 import { truncate, escapeHtml } from "../../core/index.ts"
 import { bearerHeaders, joinUrl } from "./fields.ts"
@@ -8,7 +8,7 @@ import { bearerHeaders, joinUrl } from "./fields.ts"
  * Sends messages to a Matrix room. The delivery id is the transaction id, so that a retry posts no
  * second message.
  */
-export const matrix = httpKind({
+export const matrix = httpChannelKind({
   kind: "matrix",
   title: "Matrix",
   config: channelConfigs.matrix,

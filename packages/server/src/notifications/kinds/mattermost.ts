@@ -1,5 +1,5 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import { httpKind } from "./Kind.ts"
+import { httpChannelKind } from "./ChannelKind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncate, escapeMarkdown, disableMentions } from "../../core/index.ts"
 import { messageColors } from "../../mail/index.ts"
@@ -10,7 +10,7 @@ const toSafeMarkdown = (text: string) => disableMentions(escapeMarkdown(text))
  * Sends messages to a Mattermost webhook. A 404 does not pause the channel, because a proxy also
  * responds with 404 while the server is down.
  */
-export const mattermost = httpKind({
+export const mattermost = httpChannelKind({
   kind: "mattermost",
   title: "Mattermost",
   config: channelConfigs.mattermost,

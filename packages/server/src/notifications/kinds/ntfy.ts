@@ -1,5 +1,5 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import { hasStatus, httpKind } from "./Kind.ts"
+import { hasStatus, httpChannelKind } from "./ChannelKind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncate, truncateBytes } from "../../core/index.ts"
 import { bearerHeaders } from "./fields.ts"
@@ -15,7 +15,7 @@ const priorities = { down: 4, up: 3, other: 3 } as const
  * Sends messages through ntfy. ntfy sends no `Retry-After` with a 429, and its error code is 42908
  * if the daily quota is used up. A message of more than 4,096 bytes would become an attachment.
  */
-export const ntfy = httpKind({
+export const ntfy = httpChannelKind({
   kind: "ntfy",
   title: "ntfy",
   config: channelConfigs.ntfy,

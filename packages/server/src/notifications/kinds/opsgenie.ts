@@ -1,12 +1,12 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import { hasStatus, httpKind } from "./Kind.ts"
+import { hasStatus, httpChannelKind } from "./ChannelKind.ts"
 import { bodyLines, type Message } from "./Message.ts"
 import { truncate } from "../../core/index.ts"
 
 const hosts = { us: "api.opsgenie.com", eu: "api.eu.opsgenie.com" } as const
 
 /** Returns an alert in the format of Opsgenie and Jira Service Management. */
-export const alertOf = (message: Message, priority: string) => ({
+export const opsgenieAlertOf = (message: Message, priority: string) => ({
   message: truncate(message.title, 130),
   alias: message.incident_key,
   description: truncate(bodyLines(message).join("\n"), 15_000),
@@ -18,7 +18,7 @@ export const alertOf = (message: Message, priority: string) => ({
  * Sends alerts to Opsgenie, whose API will be shut down on 2027-04-05. The kind
  * `jira_service_management` is its successor.
  */
-export const opsgenie = httpKind({
+export const opsgenie = httpChannelKind({
   kind: "opsgenie",
   title: "Opsgenie (until April 2027)",
   config: channelConfigs.opsgenie,
@@ -35,7 +35,7 @@ export const opsgenie = httpKind({
           headers,
           body: { source: "scheduling-service", note: message.title }
         }
-      : { method: "POST", url: alerts, headers, body: alertOf(message, priority) }
+      : { method: "POST", url: alerts, headers, body: opsgenieAlertOf(message, priority) }
   },
   rules: { isGone: hasStatus(401, 403) }
 })

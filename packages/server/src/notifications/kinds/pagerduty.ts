@@ -1,5 +1,5 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import { httpKind } from "./Kind.ts"
+import { httpChannelKind } from "./ChannelKind.ts"
 import { truncate } from "../../core/index.ts"
 
 const hosts = { us: "events.pagerduty.com", eu: "events.eu.pagerduty.com" } as const
@@ -8,7 +8,7 @@ const hosts = { us: "events.pagerduty.com", eu: "events.eu.pagerduty.com" } as c
  * Sends events to PagerDuty. A 400 means that either the key is invalid or PagerDuty rejects the
  * message. Only an error about the key is final.
  */
-export const pagerduty = httpKind({
+export const pagerduty = httpChannelKind({
   kind: "pagerduty",
   title: "PagerDuty",
   config: channelConfigs.pagerduty,

@@ -1,5 +1,5 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import { httpKind } from "./Kind.ts"
+import { httpChannelKind } from "./ChannelKind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncate } from "../../core/index.ts"
 import { formBody, formHeaders } from "./fields.ts"
@@ -8,7 +8,7 @@ import { formBody, formHeaders } from "./fields.ts"
  * Sends messages through Pushover. A 400 with `user: invalid` or `token: invalid` is final. A 429
  * means that the monthly quota is used up.
  */
-export const pushover = httpKind({
+export const pushover = httpChannelKind({
   kind: "pushover",
   title: "Pushover",
   config: channelConfigs.pushover,

@@ -1,5 +1,5 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import { hasStatus, httpKind } from "./Kind.ts"
+import { hasStatus, httpChannelKind } from "./ChannelKind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncate } from "../../core/index.ts"
 import { messageColors } from "../../mail/index.ts"
@@ -15,7 +15,7 @@ const escape = (text: string) =>
  * Sends messages to a Slack webhook. 404, 410 and 403 mean that the webhook was removed, or that
  * its Slack channel was archived or restricted.
  */
-export const slack = httpKind({
+export const slack = httpChannelKind({
   kind: "slack",
   title: "Slack",
   config: channelConfigs.slack,

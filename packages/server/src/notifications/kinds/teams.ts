@@ -1,5 +1,5 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import { hasStatus, httpKind } from "./Kind.ts"
+import { hasStatus, httpChannelKind } from "./ChannelKind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncateBytes, escapeMarkdown } from "../../core/index.ts"
 
@@ -9,7 +9,7 @@ const tones = { down: "Attention", up: "Good", other: "Warning" } as const
  * Sends cards to a Teams workflow. The workflow responds with 202 as soon as the message is queued.
  * A card is limited to 28 KB.
  */
-export const teams = httpKind({
+export const teams = httpChannelKind({
   kind: "teams",
   title: "Microsoft Teams",
   config: channelConfigs.teams,

@@ -4,8 +4,8 @@ import {
   type ProviderResponse,
   readProviderResponse,
   classifyProviderResponse,
-  type Kind
-} from "./Kind.ts"
+  type ChannelKind
+} from "./ChannelKind.ts"
 import { plainText } from "./Message.ts"
 import { truncate } from "../../core/index.ts"
 
@@ -25,7 +25,7 @@ const isGone = ({ status, text }: ProviderResponse) =>
  * Sends messages through Telegram, as plain text, so that no name is interpreted as markup. A group
  * that becomes a supergroup has a new id.
  */
-export const telegram: Kind = {
+export const telegram: ChannelKind = {
   kind: "telegram",
   title: "Telegram",
   config: channelConfigs.telegram,

@@ -1,5 +1,5 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import { httpKind } from "./Kind.ts"
+import { httpChannelKind } from "./ChannelKind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncate } from "../../core/index.ts"
 import { basicAuthorization, formBody, formHeaders } from "./fields.ts"
@@ -18,7 +18,7 @@ const maxLength = 300
 
 const toGsmText = (text: string) => text.replaceAll("…", "...").replaceAll(/[^\x0a\x20-\x7e]/g, "?")
 
-export const twilioSms = httpKind({
+export const twilioSms = httpChannelKind({
   kind: "twilio_sms",
   title: "SMS by Twilio",
   config: channelConfigs.twilio_sms,

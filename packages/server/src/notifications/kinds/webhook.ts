@@ -2,11 +2,11 @@ import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import type { EventNotice, WebhookEvent } from "@scheduling/domain/events/Event"
 import { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
-import { classifyProviderResponse, type Kind } from "./Kind.ts"
-import { type Message, type MessageEvent, titleOf } from "./Message.ts"
+import { classifyProviderResponse, type ChannelKind } from "./ChannelKind.ts"
+import { type Message, type MessageEvent, eventTitleOf } from "./Message.ts"
 
 /** Sends events to a webhook. Only a 410 means that the URL is permanently gone. */
-export const webhook: Kind = {
+export const webhook: ChannelKind = {
   kind: "webhook",
   title: "Webhook",
   config: channelConfigs.webhook,
@@ -60,7 +60,7 @@ const singleEvent = ({ workspace }: Message, id: string, event: MessageEvent) =>
   }) as SingleEvent
 
 const noticeOf = (event: MessageEvent): EventNotice => ({
-  title: titleOf(event),
+  title: eventTitleOf(event),
   name: event.name,
   reason: event.reason,
   facts: event.facts,

@@ -1,5 +1,5 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import { httpKind } from "./Kind.ts"
+import { httpChannelKind } from "./ChannelKind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncate, escapeMarkdown, disableMentions } from "../../core/index.ts"
 import { basicAuthorization, formBody, formHeaders, joinUrl } from "./fields.ts"
@@ -19,7 +19,7 @@ const goneCodes = new Set<unknown>([
   "STREAM_WITH_ID_DOES_NOT_EXIST"
 ])
 
-export const zulip = httpKind({
+export const zulip = httpChannelKind({
   kind: "zulip",
   title: "Zulip",
   config: channelConfigs.zulip,

@@ -11,8 +11,8 @@ import type { OutboxEvent } from "./OutboxEvent.ts"
 import { reminderTime } from "./problemAfter.ts"
 import {
   type CallbackQuota,
-  channelsToAsk,
-  incidentOf,
+  candidateChannels,
+  incidentIdOf,
   needsNotifiedChannels,
   type ProblemRow,
   routeEvents
@@ -96,7 +96,7 @@ export class Router extends Context.Service<Router>()(
         const subjects = unique(alerts.map(({ subject_id }) => subject_id))
         const problems = yield* repo.findProblems(subjects)
         const incidentIds = [
-          ...alerts.map(incidentOf),
+          ...alerts.map(incidentIdOf),
           ...[...problems.values()].map(({ incident_id }) => incident_id)
         ].filter((id) => id !== null)
         const suppressors = yield* findSuppressors(sql, subjects)
@@ -152,7 +152,7 @@ export class Router extends Context.Service<Router>()(
         const events = rows.filter(({ workspace_id }) => workspaces.has(workspace_id))
         const now = yield* clock
         const state = yield* findState(events, now)
-        const channels = yield* repo.lockChannels(channelsToAsk(events, state, now))
+        const channels = yield* repo.lockChannels(candidateChannels(events, state, now))
         const routed = routeEvents(events, state, channels, now, () => runSync(ids.next))
         yield* repo.write(routed, now)
         yield* repo.remove(rows.map(({ ordinal }) => ordinal))

@@ -5,9 +5,9 @@ import { type MaintenanceCoverage, IncidentsRepo } from "../../incidents/index.t
 import { lockNextDeliveries, unfinishedDeliverySql } from "../sending/updateNextDeliveries.ts"
 import { writeDeliveries } from "../sending/writeDeliveries.ts"
 import type { DependentsDown } from "./describeEvent.ts"
-import type { OpenChannel } from "./groupNotices.ts"
+import type { ActiveChannel } from "./groupNotices.ts"
 import type { EscalationPolicyRow } from "../escalations/EscalationsRepo.ts"
-import type { EscalatedStep, Escalation, RoutedPolicy } from "./escalate.ts"
+import type { EscalatedStep, Escalation, PolicyWithChannels } from "./escalate.ts"
 import type { DueStep, OutboxEvent } from "./OutboxEvent.ts"
 import type {
   CallbackQuota,
@@ -175,7 +175,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
         readonly workspaceIds: ReadonlyArray<string>
       }) {
         if (channelIds.length === 0 && workspaceIds.length === 0) return []
-        const channels = yield* sql<Pick<OpenChannel, "id" | "workspace_id" | "kind">>`
+        const channels = yield* sql<Pick<ActiveChannel, "id" | "workspace_id" | "kind">>`
           SELECT id, workspace_id, kind
           FROM notification_channels
           WHERE NOT paused
@@ -192,7 +192,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
         // This is a separate statement, so that it sees messages that were sent before the lock was
         // taken.
         const waiting = yield* sql<
-          Pick<OpenChannel, "unfinished" | "open_delivery"> & { readonly channel_id: string }
+          Pick<ActiveChannel, "unfinished" | "open_delivery"> & { readonly channel_id: string }
         >`
           SELECT
             channel_id,
@@ -203,7 +203,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
             AND ${sql.literal(unfinishedDeliverySql())}
           GROUP BY channel_id`
         const byChannel = new Map(waiting.map((row) => [row.channel_id, row]))
-        return channels.map((row): OpenChannel => {
+        return channels.map((row): ActiveChannel => {
           const { open_delivery = null, unfinished: count = 0 } = byChannel.get(row.id) ?? {}
           return { ...row, unfinished: count, open_delivery }
         })
@@ -246,7 +246,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
       const findPolicies = Effect.fn("RoutingRepo.findPolicies")(function* (
         ids: ReadonlyArray<string>
       ) {
-        if (ids.length === 0) return new Map<string, RoutedPolicy>()
+        if (ids.length === 0) return new Map<string, PolicyWithChannels>()
         const policies = yield* sql<EscalationPolicyRow>`
           SELECT *
           FROM escalation_policies
@@ -254,7 +254,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
         const members = policies.flatMap(({ steps }) => steps.flatMap((step) => step.member_ids))
         const channels = yield* findMemberChannels(members)
         return new Map(
-          policies.map((policy): readonly [string, RoutedPolicy] => [
+          policies.map((policy): readonly [string, PolicyWithChannels] => [
             policy.id,
             {
               ...policy,

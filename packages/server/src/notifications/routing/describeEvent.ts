@@ -4,7 +4,7 @@ import { parseErrorLine } from "@scheduling/domain/executions/ExecutionError"
 import { type DeliveredEvent, isRecovery } from "@scheduling/domain/notifications/NotificationEvent"
 import { ChainId, ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
 import type { EventData, RunData } from "../../events/index.ts"
-import { dependentsFactNames, type Fact, type MessageEvent } from "../kinds/Message.ts"
+import { dependentsFactNames, type MessageFact, type MessageEvent } from "../kinds/Message.ts"
 import type { OutboxEvent } from "./OutboxEvent.ts"
 import type { Problem } from "./problemAfter.ts"
 import { truncate, toOneLine } from "../../core/index.ts"
@@ -81,7 +81,7 @@ const reasonOf = ({ data: { reason, run } }: Described): string | null => {
   return truncate(toOneLine(run.step === null ? why : `step ${run.step}: ${why}`), 300)
 }
 
-const runFacts = (run: RunData | undefined): ReadonlyArray<Fact> =>
+const runFacts = (run: RunData | undefined): ReadonlyArray<MessageFact> =>
   run === undefined
     ? []
     : [
@@ -89,7 +89,10 @@ const runFacts = (run: RunData | undefined): ReadonlyArray<Fact> =>
         ...(run.attempts > 1 ? [{ name: "Attempts", value: String(run.attempts) }] : [])
       ]
 
-const problemFacts = ({ at }: Described, problem: Problem | undefined): ReadonlyArray<Fact> => {
+const problemFacts = (
+  { at }: Described,
+  problem: Problem | undefined
+): ReadonlyArray<MessageFact> => {
   if (problem === undefined) return []
   const lasted = at.getTime() - problem.since.getTime()
   return [
@@ -105,7 +108,7 @@ const problemFacts = ({ at }: Described, problem: Problem | undefined): Readonly
 const dependentsFacts = (
   { event }: Described,
   dependents: DependentsDown | undefined
-): ReadonlyArray<Fact> => {
+): ReadonlyArray<MessageFact> => {
   if (dependents === undefined) return []
   const names = dependents.names.map((name) => truncate(toOneLine(name), 40))
   const more = dependents.count - names.length

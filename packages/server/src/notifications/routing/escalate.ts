@@ -2,7 +2,7 @@ import type { EscalationPolicy } from "@scheduling/domain/escalations/Escalation
 import type { DueStep } from "./OutboxEvent.ts"
 
 /** An escalation policy whose members are replaced by their channels. */
-export interface RoutedPolicy extends Pick<
+export interface PolicyWithChannels extends Pick<
   EscalationPolicy,
   "key" | "name" | "repeat_after_seconds" | "repeat_count"
 > {
@@ -39,8 +39,8 @@ export interface EscalatedStep {
 const lateMs = 60_000
 
 /** Returns when the step after this one is due, or null if this is the last step. */
-export const nextStepTime = (
-  { repeat_after_seconds, repeat_count, steps }: RoutedPolicy,
+export const nextStepAfter = (
+  { repeat_after_seconds, repeat_count, steps }: PolicyWithChannels,
   { at, round, step }: DueStep,
   now: Date
 ): Pick<Escalation, "step" | "round" | "due_at"> => {
@@ -57,8 +57,8 @@ export const nextStepTime = (
   }
 }
 
-export const describeStep = (
-  { name, steps }: RoutedPolicy,
+export const describeEscalationStep = (
+  { name, steps }: PolicyWithChannels,
   { round, step }: Pick<DueStep, "round" | "step">
 ): string =>
   `Step ${step + 1} of ${steps.length} of “${name}”${round > 0 ? `, round ${round + 1}` : ""}`

@@ -1,12 +1,12 @@
 import type { NotificationKind } from "@scheduling/domain/notifications/NotificationChannel"
 import { maxListedEvents } from "@scheduling/domain/notifications/NotificationDelivery"
-import { kinds } from "../kinds/kinds.ts"
+import { channelKinds } from "../kinds/channelKinds.ts"
 import type { MessageEvent } from "../kinds/Message.ts"
 import { type NewDelivery, newDelivery } from "../sending/newDelivery.ts"
 import type { NoticeType } from "./problemAfter.ts"
 
 /** A channel that is confirmed and not paused, with its waiting deliveries. */
-export interface OpenChannel {
+export interface ActiveChannel {
   readonly id: string
   readonly workspace_id: string
   readonly kind: NotificationKind
@@ -18,7 +18,7 @@ export interface OpenChannel {
 
 /** An event for one channel. */
 export interface ChannelNotice {
-  readonly channel: OpenChannel
+  readonly channel: ActiveChannel
   readonly event: MessageEvent
   readonly type: NoticeType
   /** The incident's deduplication key, if the event ends one. */
@@ -86,7 +86,7 @@ class Groups {
   #deliveryFor(notice: ChannelNotice): NewDelivery {
     const { channel, event, groups, incident_key = null, isAlone, type } = notice
     if (isAlone) return this.#begin(notice, {})
-    const { keepsIncidents } = kinds[channel.kind]
+    const { keepsIncidents } = channelKinds[channel.kind]
     const isCrowded = this.#unfinishedOf(channel) >= groupingThreshold
     if (keepsIncidents && (type === "ended" || !isCrowded)) {
       const key = type === "begun" ? event.subject_id : incident_key
@@ -121,7 +121,7 @@ class Groups {
     return delivery
   }
 
-  #unfinishedOf({ id, unfinished }: OpenChannel): number {
+  #unfinishedOf({ id, unfinished }: ActiveChannel): number {
     return this.#unfinished.get(id) ?? unfinished
   }
 }

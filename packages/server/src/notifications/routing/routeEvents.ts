@@ -15,19 +15,19 @@ import {
   type NewIncident,
   type Suppression
 } from "../../incidents/index.ts"
-import { kinds } from "../kinds/kinds.ts"
+import { channelKinds } from "../kinds/channelKinds.ts"
 import { quietHoursEnd } from "../settings/quietHours.ts"
 import { defaultSettings, type StoredRule, type StoredSettings } from "../settings/SettingsRepo.ts"
 import { type DependentsDown, describeEvent } from "./describeEvent.ts"
 import { type NewDelivery, newDelivery } from "../sending/newDelivery.ts"
 import {
-  describeStep,
+  describeEscalationStep,
   type EscalatedStep,
   type Escalation,
-  type RoutedPolicy,
-  nextStepTime
+  type PolicyWithChannels,
+  nextStepAfter
 } from "./escalate.ts"
-import { type ChannelNotice, groupNotices, type OpenChannel } from "./groupNotices.ts"
+import { type ChannelNotice, groupNotices, type ActiveChannel } from "./groupNotices.ts"
 import type { AlertEvent, OutboxEvent } from "./OutboxEvent.ts"
 import { type NoticeType, type Problem, problemAfter } from "./problemAfter.ts"
 
@@ -95,7 +95,7 @@ export interface RoutingState {
    */
   readonly notified: ReadonlyArray<NotifiedChannel>
   /** The escalation policies that rules and due steps name, by id. */
-  readonly policies: ReadonlyMap<string, RoutedPolicy>
+  readonly policies: ReadonlyMap<string, PolicyWithChannels>
   /** Pairs of a subject and a policy that has steps left, for subjects with reminders. */
   readonly running: ReadonlySet<string>
   /** Callbacks by workspace, for workspaces with callbacks among the events. */
@@ -120,13 +120,13 @@ export interface RoutingResult {
 /**
  * Decides which deliveries the events become, from the workspaces' settings and the stored state.
  * This function is pure: anything else that affects who is notified must be added to
- * `RoutingState`. `channels` contains those channels from `channelsToAsk` that are confirmed and
+ * `RoutingState`. `channels` contains those channels from `candidateChannels` that are confirmed and
  * not paused.
  */
 export const routeEvents = (
   events: ReadonlyArray<OutboxEvent>,
   state: RoutingState,
-  channels: ReadonlyArray<OpenChannel>,
+  channels: ReadonlyArray<ActiveChannel>,
   now: Date,
   nextId: () => string
 ): RoutingResult => {
@@ -151,17 +151,19 @@ export const routeEvents = (
             .map((subject_id) => ({
               channel_id,
               subject_id,
-              incident_key: kinds[channel_kind].keepsIncidents ? (incident_key ?? id) : subject_id
+              incident_key: channelKinds[channel_kind].keepsIncidents
+                ? (incident_key ?? id)
+                : subject_id
             }))
     )
   }
 }
 
 /**
- * Returns the channels that the events can be sent to, and the workspaces in which an event goes to
- * all channels.
+ * Returns the ids of the channels that the events may be sent to, and of the workspaces in which an
+ * event goes to all channels. Which of the channels are confirmed and not paused must be read.
  */
-export const channelsToAsk = (
+export const candidateChannels = (
   events: ReadonlyArray<OutboxEvent>,
   state: RoutingState,
   now: Date
@@ -186,7 +188,7 @@ export const needsNotifiedChannels = ({ data, event }: OutboxEvent): boolean =>
  * settle a task's runs at the same time do not see each other's results. The statement timeout is
  * half a minute, so both have finished by then.
  */
-export const checkAfterMs = 40_000
+export const missedSuccessCheckDelayMs = 40_000
 
 /** An event that leads to a notification. */
 interface Notice {
@@ -205,8 +207,8 @@ interface Notice {
   readonly isGone: boolean
 }
 
-/** Returns the incident that a monitor's event belongs to. */
-export const incidentOf = ({ data: { about } }: Pick<OutboxEvent, "data">): string | null =>
+/** Returns the id of the incident that a monitor's event belongs to. */
+export const incidentIdOf = ({ data: { about } }: Pick<OutboxEvent, "data">): string | null =>
   about !== undefined && "incident" in about ? about.incident.id : null
 
 const isForAll = ({ event }: AlertEvent) => event === "channel.paused"
@@ -237,7 +239,7 @@ const noticesOf = (
     })
     // A monitor's incident opens only when the monitor is not in maintenance, so it is never held.
     const isHeld = isInMaintenance && event.event !== "incident.opened"
-    const knownIncidentId = incidentOf(event) ?? known?.incident_id ?? null
+    const knownIncidentId = incidentIdOf(event) ?? known?.incident_id ?? null
     const wasSuppressed = state.incidents.get(knownIncidentId ?? "")?.suppressed_by ?? null
     const waits = isHeld
       ? { hold_until: known?.hold_until ?? null, suppressed_by: wasSuppressed }
@@ -276,7 +278,7 @@ const noticesOf = (
         workspace_id,
         policy_id: policy.id,
         ...(waits === undefined
-          ? nextStepTime(policy, escalation, now)
+          ? nextStepAfter(policy, escalation, now)
           : { ...escalation, due_at: waits })
       })
     }
@@ -286,7 +288,7 @@ const noticesOf = (
       escalated.push({
         id: nextId(),
         incident_id: incidentId,
-        message: describeStep(policy, escalation)
+        message: describeEscalationStep(policy, escalation)
       })
     }
     const named = applyRules(settings.rules, state.policies, event)
@@ -413,7 +415,9 @@ const problemRow = (
   ...problem,
   incident_id,
   check_at:
-    data.run === undefined ? (known?.check_at ?? null) : new Date(now.getTime() + checkAfterMs),
+    data.run === undefined
+      ? (known?.check_at ?? null)
+      : new Date(now.getTime() + missedSuccessCheckDelayMs),
   subject_id,
   workspace_id,
   tags,
@@ -441,7 +445,7 @@ export const applyRules = (
   event: Pick<AlertEvent, "event" | "subject_id" | "tags">
 ): {
   readonly channelIds: ReadonlyArray<string>
-  readonly policies: ReadonlyArray<RoutedPolicy>
+  readonly policies: ReadonlyArray<PolicyWithChannels>
 } => {
   const own = rules.filter((rule) => isAbout(rule, event))
   return {
@@ -453,7 +457,7 @@ export const applyRules = (
 }
 
 const firstStep = (
-  { id, steps }: RoutedPolicy,
+  { id, steps }: PolicyWithChannels,
   { subject_id, workspace_id }: AlertEvent,
   now: Date
 ): Escalation => ({
@@ -471,7 +475,10 @@ const firstStep = (
  * to the channels that a step has notified. An event without a problem goes to the first step's
  * channels.
  */
-const channelsOfPolicy = ({ steps }: RoutedPolicy, type: NoticeType): ReadonlyArray<string> => {
+const channelsOfPolicy = (
+  { steps }: PolicyWithChannels,
+  type: NoticeType
+): ReadonlyArray<string> => {
   if (type === "begun") return []
   return (type === "other" ? steps.slice(0, 1) : steps).flatMap(({ channel_ids }) => channel_ids)
 }
@@ -493,7 +500,7 @@ const isAbout = (
  */
 const addressNotices = (
   notices: ReadonlyArray<Notice>,
-  channels: ReadonlyArray<OpenChannel>,
+  channels: ReadonlyArray<ActiveChannel>,
   { dependents, notified }: Pick<RoutingState, "dependents" | "notified">,
   now: Date
 ): ReadonlyArray<ChannelNotice> => {
@@ -521,7 +528,7 @@ const addressNotices = (
     const isUrgent = event.event === "approval.requested"
     const quiet = isUrgent ? undefined : quietHoursEnd(settings.quiet_hours, now)
     return named.flatMap((channel): ReadonlyArray<ChannelNotice> => {
-      const { keepsIncidents } = kinds[channel.kind]
+      const { keepsIncidents } = channelKinds[channel.kind]
       if (isGone && !keepsIncidents) return []
       const key = keyOf(channel.id, event.subject_id)
       const before = known.get(key)

@@ -15,9 +15,14 @@ import { Limits } from "../../plans/index.ts"
 import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
 import { type ChannelRow, ChannelsRepo } from "../channels/ChannelsRepo.ts"
 import { type NewDelivery, newDelivery } from "./newDelivery.ts"
-import { DeliveriesRepo, type DeliveryRow, toAttempt, toDelivery } from "./DeliveriesRepo.ts"
+import {
+  DeliveriesRepo,
+  type DeliveryRow,
+  toDeliveryAttempt,
+  toDelivery
+} from "./DeliveriesRepo.ts"
 import { PauseChannel } from "../channels/PauseChannel.ts"
-import type { ChannelResult } from "../kinds/Kind.ts"
+import type { ChannelResult } from "../kinds/ChannelKind.ts"
 import { messageOf } from "../kinds/Message.ts"
 import { Transport } from "./Transport.ts"
 
@@ -146,7 +151,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
         ) {
           const row = yield* requireDelivery(repo.find(workspaceId, id))
           const attempts = yield* repo.listAttempts(workspaceId, id)
-          return { ...toDelivery(row), attempts: attempts.map(toAttempt) }
+          return { ...toDelivery(row), attempts: attempts.map(toDeliveryAttempt) }
         }),
 
         resend: Effect.fn("Deliveries.resend")(function* (

@@ -21,7 +21,7 @@ import {
 import type { SealedConfig } from "../channels/ChannelSecrets.ts"
 import type { ChannelRow } from "../channels/ChannelsRepo.ts"
 import type { MessageEvent } from "../kinds/Message.ts"
-import type { Attempt, AttemptedDelivery } from "./afterAttempt.ts"
+import type { AttemptOutcome, AttemptedDelivery } from "./decideAfterAttempt.ts"
 import type { NewDelivery } from "./newDelivery.ts"
 import { nextDeliverySql, unfinishedDeliverySql } from "./updateNextDeliveries.ts"
 import { lastVisitedLane, type LaneWalk, walkLanes } from "./walkLanes.ts"
@@ -97,12 +97,12 @@ export interface DeliveryClaim {
   readonly after_lane: string
 }
 
-export interface AttemptRow extends Omit<DeliveryAttempt, "started_at" | "finished_at"> {
+export interface DeliveryAttemptRow extends Omit<DeliveryAttempt, "started_at" | "finished_at"> {
   readonly started_at: Date
   readonly finished_at: Date | null
 }
 
-export interface DeliveryListing {
+export interface DeliveryPageRequest {
   readonly channel_id?: string
   readonly kind?: DeliveryKind
   readonly status?: DeliveryStatus
@@ -130,7 +130,11 @@ export const toDelivery = (row: DeliveryRow): NotificationDelivery => ({
   finished_at: timestampOrNull(row.finished_at)
 })
 
-export const toAttempt = ({ finished_at, started_at, ...row }: AttemptRow): DeliveryAttempt => ({
+export const toDeliveryAttempt = ({
+  finished_at,
+  started_at,
+  ...row
+}: DeliveryAttemptRow): DeliveryAttempt => ({
   ...row,
   started_at: timestampOf(started_at),
   finished_at: timestampOrNull(finished_at)
@@ -227,7 +231,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
        */
       const record = Effect.fn("DeliveriesRepo.record")(function* (
         delivery: ClaimedDelivery,
-        attempt: Attempt
+        attempt: AttemptOutcome
       ) {
         const { channel_id } = delivery
         const finished_at = attempt.status === "queued" ? null : attempt.now
@@ -291,7 +295,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
        */
       const findNext = Effect.fnUntraced(function* (
         { channel_id, id }: ClaimedDelivery,
-        { due_at, held_until, now, status }: Attempt
+        { due_at, held_until, now, status }: AttemptOutcome
       ) {
         if (channel_id === null) return status === "queued" ? { id, next_at: due_at } : undefined
         const [next] = yield* sql<{ readonly id: string; readonly next_at: Date }>`
@@ -330,7 +334,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
 
       const updateAttempt = (
         { attempts_count, id }: Pick<ClaimedDelivery, "id" | "attempts_count">,
-        { now, result }: Pick<Attempt, "now" | "result">
+        { now, result }: Pick<AttemptOutcome, "now" | "result">
       ) => sql`
         UPDATE notification_attempts
         SET
@@ -354,7 +358,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
       const insertTest = Effect.fn("DeliveriesRepo.insertTest")(function* (
         { id, workspace_id }: ChannelRow,
         delivery: NewDelivery,
-        { now, result }: Pick<Attempt, "now" | "result">
+        { now, result }: Pick<AttemptOutcome, "now" | "result">
       ) {
         const { begun, channel_id, channel_kind, due_at, ended, mergeable, other } = delivery
         yield* sql`
@@ -399,7 +403,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
 
       const list = Effect.fn("DeliveriesRepo.list")(function* (
         workspaceId: AuthorizedWorkspaceId,
-        { channel_id, kind, page, status }: DeliveryListing
+        { channel_id, kind, page, status }: DeliveryPageRequest
       ) {
         return yield* sql<DeliveryRow>`
           SELECT ${columns}
@@ -430,7 +434,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
         workspaceId: AuthorizedWorkspaceId,
         id: string
       ) {
-        return yield* sql<AttemptRow>`
+        return yield* sql<DeliveryAttemptRow>`
           SELECT number, started_at, attempts.finished_at, attempts.status_code,
             response_body, attempts.error
           FROM notification_attempts AS attempts
@@ -518,8 +522,8 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
         before: Date,
         callbacksBefore: Date
       ) {
-        yield* removeOlder(finishedKinds.others, before)
-        yield* removeOlder(finishedKinds.deliveredCallbacks, callbacksBefore)
+        yield* removeOlder(finishedDeliverySql.others, before)
+        yield* removeOlder(finishedDeliverySql.deliveredCallbacks, callbacksBefore)
       }, Effect.orDie)
 
       return {
@@ -549,7 +553,7 @@ const batch = 1_000
  * SQL predicates for finished deliveries with different retention times. They match the predicates
  * of the indexes.
  */
-export const finishedKinds = {
+export const finishedDeliverySql = {
   deliveredCallbacks: "channel_id IS NULL AND status = 'delivered'",
   others: "(channel_id IS NOT NULL OR status <> 'delivered')"
 }

@@ -4,21 +4,22 @@ import { loop, Meters, restartIfStuck, shortMessage, Waker } from "../../core/in
 import { StoreClock, transactionOf } from "../../store/index.ts"
 import { PauseChannel } from "../channels/PauseChannel.ts"
 import { messageOf } from "../kinds/Message.ts"
-import { afterAttempt } from "./afterAttempt.ts"
+import { decideAfterAttempt } from "./decideAfterAttempt.ts"
 import { type ClaimedDelivery, DeliveriesRepo } from "./DeliveriesRepo.ts"
 import { Transport } from "./Transport.ts"
 import { firstLane } from "./walkLanes.ts"
 
 // 1. `claim` leases due deliveries, up to the limit of the node.
 // 2. `send` passes each delivery to its kind, through `Transport`.
-// 3. `send` then records the attempt, and `afterAttempt` decides when the next one is.
+// 3. `send` then records the attempt, and `decideAfterAttempt` decides when the next one is.
 // 4. `runSender` repeats this for alerts and for callbacks, whenever a delivery is due and the
 //    limit allows it.
 
 /** The limits of a node's concurrent deliveries. */
-export interface SendingQueue {
+export interface SendingLimits {
+  /** True for callbacks, false for messages to channels. */
   readonly callbacks: boolean
-  readonly most: number
+  readonly maxInProgress: number
   readonly maxPerShare: number
   /**
    * The limit per share for channels that failed recently. A share is the set of accounts
@@ -36,9 +37,9 @@ export interface SendingQueue {
 }
 
 /** The limits of messages to channels. */
-export const alertLimits: SendingQueue = {
+export const alertLimits: SendingLimits = {
   callbacks: false,
-  most: 128,
+  maxInProgress: 128,
   maxPerShare: 16,
   maxFailingPerShare: 8,
   maxPerTarget: Number.POSITIVE_INFINITY,
@@ -46,9 +47,9 @@ export const alertLimits: SendingQueue = {
 }
 
 /** The limits of tasks' callbacks. They are separate, so that no alert waits for a callback. */
-export const callbackLimits: SendingQueue = {
+export const callbackLimits: SendingLimits = {
   callbacks: true,
-  most: 32,
+  maxInProgress: 32,
   maxPerShare: 8,
   maxFailingPerShare: Number.POSITIVE_INFINITY,
   maxPerTarget: 4,
@@ -94,14 +95,14 @@ export class Sender extends Context.Service<Sender>()(
        * The lane that each queue's latest claim reached. The next claim continues after this lane,
        * because one statement may not reach all lanes.
        */
-      const afterLane = new Map<SendingQueue, string>()
+      const afterLane = new Map<SendingLimits, string>()
 
       const record = Effect.fnUntraced(function* (
         delivery: ClaimedDelivery,
         result: Effect.Success<ReturnType<Transport["Service"]["send"]>>
       ) {
         const now = yield* clock
-        const attempt = afterAttempt(delivery, result, now, yield* Random.next)
+        const attempt = decideAfterAttempt(delivery, result, now, yield* Random.next)
         // If the lease was lost, another node sends the delivery again, and nothing is recorded
         // here.
         if (!(yield* repo.record(delivery, attempt))) return
@@ -119,26 +120,26 @@ export class Sender extends Context.Service<Sender>()(
       }, transaction)
 
       const claim = Effect.fn("Sender.claim")(function* (
-        queue: SendingQueue,
+        limits: SendingLimits,
         underWay: ReadonlyArray<ClaimedDelivery>
       ) {
-        const limit = queue.most - underWay.length
+        const limit = limits.maxInProgress - underWay.length
         if (limit <= 0) return []
         const now = yield* clock
         const shareOf = ({ share }: ClaimedDelivery) => share
         const failing = underWay.filter(({ failures }) => failures > 0)
         const { claimed, reached } = yield* repo.claim({
-          callbacks: queue.callbacks,
+          callbacks: limits.callbacks,
           now,
           lease_until: new Date(now.getTime() + leaseMs),
           limit,
           per_lane: maxPerLane,
-          after_lane: afterLane.get(queue) ?? firstLane,
-          except: keysWithCount(underWay, queue.maxPerShare, shareOf),
-          except_failing: keysWithCount(failing, queue.maxFailingPerShare, shareOf),
-          except_targets: keysWithCount(underWay, queue.maxPerTarget, ({ target }) => target ?? "")
+          after_lane: afterLane.get(limits) ?? firstLane,
+          except: keysWithCount(underWay, limits.maxPerShare, shareOf),
+          except_failing: keysWithCount(failing, limits.maxFailingPerShare, shareOf),
+          except_targets: keysWithCount(underWay, limits.maxPerTarget, ({ target }) => target ?? "")
         })
-        afterLane.set(queue, reached ?? firstLane)
+        afterLane.set(limits, reached ?? firstLane)
         return claimed
       })
 
@@ -162,8 +163,8 @@ export class Sender extends Context.Service<Sender>()(
        * Returns the time until the next stored delivery is due. The caller must poll during this
        * time, because another node may store an earlier delivery.
        */
-      const idleMs = Effect.fnUntraced(function* (queue: SendingQueue) {
-        const next = yield* repo.findNextAt(queue.callbacks)
+      const idleMs = Effect.fnUntraced(function* (limits: SendingLimits) {
+        const next = yield* repo.findNextAt(limits.callbacks)
         if (next === null) return Number.POSITIVE_INFINITY
         return Math.max(0, next.getTime() - (yield* clock).getTime())
       })
@@ -185,7 +186,7 @@ export const runSender = Effect.gen(function* () {
   const forCallbacks = yield* sendQueue(
     "sending callbacks",
     callbackLimits,
-    () => forAlerts.underWay() < alertLimits.most
+    () => forAlerts.underWay() < alertLimits.maxInProgress
   )
   return () => {
     forAlerts.waker.wake()
@@ -195,7 +196,7 @@ export const runSender = Effect.gen(function* () {
 
 const sendQueue = Effect.fnUntraced(function* (
   loopName: string,
-  queue: SendingQueue,
+  limits: SendingLimits,
   mayBegin: () => boolean
 ) {
   const sender = yield* Sender
@@ -210,7 +211,7 @@ const sendQueue = Effect.fnUntraced(function* (
   )
 
   const sendSome = Effect.gen(function* () {
-    const claimed = mayBegin() ? yield* sender.claim(queue, [...underWay.values()]) : []
+    const claimed = mayBegin() ? yield* sender.claim(limits, [...underWay.values()]) : []
     for (const delivery of claimed) {
       const fiber = runFork(
         Effect.catchCause(sender.send(delivery), (cause) =>
@@ -224,7 +225,7 @@ const sendQueue = Effect.fnUntraced(function* (
       })
     }
     if (claimed.length > 0) return
-    const ms = yield* sender.idleMs(queue)
+    const ms = yield* sender.idleMs(limits)
     // If due deliveries were not claimed, either another node has locked them, or their share has
     // reached its limit.
     yield* waker.wait(ms <= 0 ? pollMs / 5 : Math.min(ms, pollMs))

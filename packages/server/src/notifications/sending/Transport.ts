@@ -8,14 +8,19 @@ import { Cause, Clock, Context, DateTime, Effect, Layer, Result } from "effect"
 import { AppConfig, truncate, Secrets, shortMessage } from "../../core/index.ts"
 import { CallSecrets, signingError, SigningSecrets, secretValuesFor } from "../../engine/index.ts"
 import { Mailer } from "../../mail/index.ts"
-import { decryptConfig, redact, type SealedConfig } from "../channels/ChannelSecrets.ts"
+import { decryptConfig, redactSecrets, type SealedConfig } from "../channels/ChannelSecrets.ts"
 import { confirmationMail } from "../channels/confirmationMail.ts"
-import { linkTo } from "../channels/mailLinks.ts"
+import { mailLinkTo } from "../channels/mailLinks.ts"
 import { incidentLink } from "../links/incidentLink.ts"
 import { messageLink } from "../links/messageLinks.ts"
 import { secretNamesIn, withSecrets } from "../channels/references.ts"
-import type { ChannelResult, MailLink, OutgoingRequest, Transports } from "../kinds/Kind.ts"
-import { kinds } from "../kinds/kinds.ts"
+import type {
+  ChannelResult,
+  MailLinkPurpose,
+  OutgoingRequest,
+  Transports
+} from "../kinds/ChannelKind.ts"
+import { channelKinds } from "../kinds/channelKinds.ts"
 import type { Message } from "../kinds/Message.ts"
 
 export interface Transmission {
@@ -97,14 +102,14 @@ export class Transport extends Context.Service<Transport>()(
         }
         // Providers that keep incidents have their own acknowledge button, so the message needs no
         // link.
-        if (only.incident_id === undefined || kinds[kind].keepsIncidents) return message
+        if (only.incident_id === undefined || channelKinds[kind].keepsIncidents) return message
         const link = incidentLink(linkRing, publicUrl, only.incident_id, channel_id, now)
         return { ...message, facts: [...message.facts, { name: "Respond", value: link }] }
       }
 
       const transmit = Effect.fnUntraced(function* (transmission: Transmission) {
         const { channel_id, delivery_id, message, workspace_id } = transmission
-        const kind = kinds[transmission.kind]
+        const kind = channelKinds[transmission.kind]
         const sealedFor = channel_id ?? delivery_id
         const opened = decryptConfig(ring, sealedFor, kind, transmission.config)
         if (opened === undefined) return noResponse(lostSecrets)
@@ -127,7 +132,7 @@ export class Transport extends Context.Service<Transport>()(
         // secret in half.
         const redactResult = (result: CallResult): CallResult => ({
           ...result,
-          response_body: redact(result.response_body, secrets)
+          response_body: redactSecrets(result.response_body, secrets)
         })
         const now = yield* DateTime.nowAsDate
         const transports: Transports = {
@@ -140,8 +145,8 @@ export class Transport extends Context.Service<Transport>()(
                 : call(request, { purpose: "message", secrets: own })
             }),
           mail: mailer.send,
-          link: (what: MailLink) =>
-            linkTo(linkRing, publicUrl, what, { id: sealedFor, config }, now)
+          link: (what: MailLinkPurpose) =>
+            mailLinkTo(linkRing, publicUrl, what, { id: sealedFor, config }, now)
         }
         const result =
           message === "confirmation"
@@ -158,8 +163,8 @@ export class Transport extends Context.Service<Transport>()(
         // unescaped in the parsed fields.
         return {
           ...result,
-          response: redact(result.response, secrets),
-          error: redact(result.error, secrets)
+          response: redactSecrets(result.response, secrets),
+          error: redactSecrets(result.error, secrets)
         }
       })
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { retryPeriodMs } from "./afterAttempt.ts"
+import { deliveryRetryPeriodMs } from "./decideAfterAttempt.ts"
 import type { NewDelivery } from "./newDelivery.ts"
 import { unfinishedDeliverySql, updateNextDeliveries } from "./updateNextDeliveries.ts"
 
@@ -27,7 +27,7 @@ export const writeDeliveries = Effect.fnUntraced(function* (
       other integer, shown jsonb, subjects uuid[], incidents uuid[], after uuid[],
       incident_key uuid, mergeable boolean, due_at timestamptz
     )`
-  const patience = sql`${retryPeriodMs / 1_000} * interval '1 second'`
+  const patience = sql`${deliveryRetryPeriodMs / 1_000} * interval '1 second'`
   // Unfinished deliveries about the same subject must be sent first.
   const earlier = sql.literal(`(
     SELECT coalesce(array_agg(earlier.id), '{}')

@@ -5,22 +5,22 @@ import type { SqlClient } from "effect/sql"
 import type { StoredRule } from "./SettingsRepo.ts"
 
 /** The kinds of records that a rule can name. */
-export type Subject = "channel" | "escalation" | "monitor" | "task"
+export type RuleSubjectKind = "channel" | "escalation" | "monitor" | "task"
 
-export interface SubjectRow {
-  readonly subject: Subject
+export interface RuleSubjectRow {
+  readonly subject: RuleSubjectKind
   readonly id: string
   readonly key: string | null
 }
 
-type Named = Readonly<Record<Subject, ReadonlyArray<string>>>
+type Named = Readonly<Record<RuleSubjectKind, ReadonlyArray<string>>>
 
 const statementOf =
   (sql: SqlClient.SqlClient, column: "id" | "key", type: "text[]" | "uuid[]") =>
   (workspaceId: AuthorizedWorkspaceId, named: Named) => {
     const isNamed = (values: ReadonlyArray<string>) =>
       sql`${sql.literal(column)} = ANY (${values}::${sql.literal(type)})`
-    return sql<SubjectRow>`
+    return sql<RuleSubjectRow>`
       SELECT 'channel' AS subject, id, key
       FROM notification_channels
       WHERE workspace_id = ${workspaceId}

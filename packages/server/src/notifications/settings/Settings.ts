@@ -16,10 +16,10 @@ import { ChangeLog } from "../../accounts/index.ts"
 import { transactionOf } from "../../store/index.ts"
 import { ChannelsRepo } from "../channels/ChannelsRepo.ts"
 import { ruleSubjects } from "./RuleSubjectsRepo.ts"
-import { ruleKeys, rulesById } from "./rulesById.ts"
+import { ruleKeys, rulesWithIds } from "./rulesWithIds.ts"
 import {
   withoutVersion,
-  type Rules,
+  type SettingsContent,
   settingsChange,
   SettingsRepo,
   type StoredRule,
@@ -105,7 +105,7 @@ export class Settings extends Context.Service<Settings>()(
         given: Omit<NotificationSettingsInput, "version">
       ) {
         const found = yield* subjects.findByKeys(workspaceId, ruleKeys(given.rules))
-        const { issues, rules } = rulesById(given.rules, found)
+        const { issues, rules } = rulesWithIds(given.rules, found)
         if (issues.length > 0) return yield* new ValidationFailed({ issues })
         yield* checkChannels(workspaceId, rules)
         yield* checkEscalations(workspaceId, rules)
@@ -115,7 +115,7 @@ export class Settings extends Context.Service<Settings>()(
       const write = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         version: number,
-        settings: Rules
+        settings: SettingsContent
       ) {
         const now = yield* DateTime.nowAsDate
         const before = yield* repo.findForUpdate(workspaceId)
@@ -188,7 +188,7 @@ export class Settings extends Context.Service<Settings>()(
   static readonly layer = Layer.effect(this, this.make)
 }
 
-const areEqual = (one: Rules, other: Rules) =>
+const areEqual = (one: SettingsContent, other: SettingsContent) =>
   isDeepStrictEqual(withoutVersion(one), withoutVersion(other))
 
 const shownRule = (

@@ -24,8 +24,8 @@ export interface StoredRule {
   readonly monitor_ids?: ReadonlyArray<string>
 }
 
-/** The part of the settings that is stored in one column. */
-export interface Rules extends Omit<
+/** The settings without their version and their time of change, as they are stored in one column. */
+export interface SettingsContent extends Omit<
   NotificationSettings,
   "rules" | "updated_at" | "updated_by" | "version"
 > {
@@ -34,12 +34,12 @@ export interface Rules extends Omit<
 
 /** The settings of a workspace. */
 export interface StoredSettings
-  extends Rules, Pick<NotificationSettings, "updated_at" | "updated_by" | "version"> {}
+  extends SettingsContent, Pick<NotificationSettings, "updated_at" | "updated_by" | "version"> {}
 
 interface SettingsRow {
   readonly workspace_id: string
   readonly version: number
-  readonly settings: Rules
+  readonly settings: SettingsContent
   readonly updated_by: Actor | null
   readonly updated_at: Date
 }
@@ -54,7 +54,7 @@ export const defaultSettings: StoredSettings = {
 }
 
 /** Returns the settings without their version and their time of change. */
-export const withoutVersion = (settings: Rules): Rules => ({
+export const withoutVersion = (settings: SettingsContent): SettingsContent => ({
   rules: settings.rules,
   task_failure_threshold: settings.task_failure_threshold,
   remind_every_seconds: settings.remind_every_seconds,
@@ -68,8 +68,8 @@ export const withoutVersion = (settings: Rules): Rules => ({
  */
 export const settingsChange = (
   workspace_id: AuthorizedWorkspaceId,
-  before: Rules & { readonly version: number },
-  after: Rules & { readonly version: number },
+  before: SettingsContent & { readonly version: number },
+  after: SettingsContent & { readonly version: number },
   now: Date
 ): DefinitionChange => {
   const definitionOf = ({ version, ...rules }: typeof before) => {
@@ -132,7 +132,7 @@ export class SettingsRepo extends Context.Service<SettingsRepo>()(
         update: Effect.fn("SettingsRepo.update")(function* (
           workspaceId: AuthorizedWorkspaceId,
           version: number,
-          settings: Rules,
+          settings: SettingsContent,
           now: Date
         ) {
           const json = JSON.stringify(withoutVersion(settings))

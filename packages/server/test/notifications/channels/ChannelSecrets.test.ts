@@ -4,10 +4,10 @@ import { Secrets } from "../../../src/core/Secrets.ts"
 import {
   maskedSecret,
   decryptConfig,
-  redact,
+  redactSecrets,
   sealConfig
 } from "../../../src/notifications/channels/ChannelSecrets.ts"
-import { kinds } from "../../../src/notifications/kinds/kinds.ts"
+import { channelKinds } from "../../../src/notifications/kinds/channelKinds.ts"
 
 describe("A secret", () => {
   const ring = Effect.map(Secrets, (service) => service.keys("notification-channel")).pipe(
@@ -22,16 +22,22 @@ describe("A secret", () => {
 
   it("decrypts only for the channel for which it was encrypted", () => {
     const config = { server: "https://x.test", topic: "t", token: "tk_abcdefghijkl" }
-    const sealed = sealConfig(ring, "channel", kinds.ntfy, config)
+    const sealed = sealConfig(ring, "channel", channelKinds.ntfy, config)
     assert.deepStrictEqual(sealed.config, { ...config, token: "•••ijkl" })
-    assert.deepStrictEqual(decryptConfig(ring, "channel", kinds.ntfy, sealed)?.config, config)
-    assert.isUndefined(decryptConfig(ring, "another", kinds.ntfy, sealed))
+    assert.deepStrictEqual(
+      decryptConfig(ring, "channel", channelKinds.ntfy, sealed)?.config,
+      config
+    )
+    assert.isUndefined(decryptConfig(ring, "another", channelKinds.ntfy, sealed))
   })
 
   it("is not required by channels without secrets", () => {
     const config = { server: "https://x.test", topic: "t" }
-    const sealed = sealConfig(ring, "channel", kinds.ntfy, config)
-    assert.deepStrictEqual(decryptConfig(ring, "another", kinds.ntfy, sealed)?.config, config)
+    const sealed = sealConfig(ring, "channel", channelKinds.ntfy, config)
+    assert.deepStrictEqual(
+      decryptConfig(ring, "another", channelKinds.ntfy, sealed)?.config,
+      config
+    )
   })
 
   it.each([
@@ -46,7 +52,7 @@ describe("A secret", () => {
     ["with escaped slashes", (secret: string) => secret.replaceAll("/", String.raw`\/`)]
   ])("is taken out of what a provider echoes %s", (_, echo) => {
     const secret = 'https://hooks.test/T0000/B0000/very"secret+part'
-    const shown = redact(`you sent ${echo(secret)}.`, [secret])
+    const shown = redactSecrets(`you sent ${echo(secret)}.`, [secret])
     assert.include(shown, "•••")
     assert.notMatch(shown ?? "", /very|part/)
     const base = Buffer.from("very").toString("base64").slice(0, -3)
@@ -60,19 +66,22 @@ describe("A secret", () => {
     [`basic ${Buffer.from("alerting-bot:hunter2hunter2").toString("base64")}`, "alerting-bot"],
     ["Bearer super/secret+token", "super%2Fsecret%2Btoken"]
   ])("is taken out of what a provider echoes of %j: %s", (secret, echo) => {
-    assert.strictEqual(redact(`the token ${echo} is wrong`, [secret]), "the token ••• is wrong")
+    assert.strictEqual(
+      redactSecrets(`the token ${echo} is wrong`, [secret]),
+      "the token ••• is wrong"
+    )
   })
 
   it("does not mask ordinary words", () => {
     const said = "Basic or Bearer authorization was refused"
-    assert.strictEqual(redact(said, ["Bearer supersecrettokenvalue", "Basic dTpw"]), said)
+    assert.strictEqual(redactSecrets(said, ["Bearer supersecrettokenvalue", "Basic dTpw"]), said)
   })
 
   it("leaves no part of a secret in a truncated response", () => {
     const secret = "Bearer supersecrettokenvalue"
     const cutAt = (end: string) => `${"x".repeat(10_000 - end.length)}${end}`
-    assert.match(redact(cutAt("supersecr"), [secret]) ?? "", /^x+•••$/)
-    assert.match(redact(cutAt("Bearer supersecrettoken"), [secret]) ?? "", /^x+•••$/)
-    assert.strictEqual(redact("a supersecr", [secret]), "a supersecr")
+    assert.match(redactSecrets(cutAt("supersecr"), [secret]) ?? "", /^x+•••$/)
+    assert.match(redactSecrets(cutAt("Bearer supersecrettoken"), [secret]) ?? "", /^x+•••$/)
+    assert.strictEqual(redactSecrets("a supersecr", [secret]), "a supersecr")
   })
 })

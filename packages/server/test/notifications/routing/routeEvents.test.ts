@@ -4,10 +4,10 @@ import type { StoredSettings } from "../../../src/notifications/settings/Setting
 import type { NotificationChannelId } from "@scheduling/domain/shared/Ids"
 import { NotificationEvent } from "@scheduling/domain/notifications/NotificationEvent"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
-import type { OpenChannel } from "../../../src/notifications/routing/groupNotices.ts"
+import type { ActiveChannel } from "../../../src/notifications/routing/groupNotices.ts"
 import type { OutboxEvent } from "../../../src/notifications/routing/OutboxEvent.ts"
 import {
-  channelsToAsk,
+  candidateChannels,
   needsNotifiedChannels,
   type ProblemRow,
   routeEvents,
@@ -45,7 +45,7 @@ const event = (fields: Partial<OutboxEvent>): OutboxEvent => {
 
 const isAlert = Schema.is(NotificationEvent)
 
-const webhook = (fields: Partial<OpenChannel> = {}): OpenChannel => ({
+const webhook = (fields: Partial<ActiveChannel> = {}): ActiveChannel => ({
   id: hook,
   workspace_id: workspace,
   kind: "webhook",
@@ -67,7 +67,7 @@ const rules = [{ events: everything, channel_ids: [idOf(hook), idOf("pager")] }]
 
 /** Creates a workspace whose state is kept between batches. */
 const setUp = (
-  channels: ReadonlyArray<OpenChannel> = [webhook()],
+  channels: ReadonlyArray<ActiveChannel> = [webhook()],
   settings: Partial<StoredSettings> = {}
 ) => {
   const problems = new Map<string, ProblemRow>()
@@ -78,7 +78,7 @@ const setUp = (
     /** Routes one batch. */
     next: (
       events: ReadonlyArray<Partial<OutboxEvent>>,
-      open: ReadonlyArray<OpenChannel> = channels,
+      open: ReadonlyArray<ActiveChannel> = channels,
       callbacks: RoutingState["callbacks"] = new Map(),
       isInMaintenance = false
     ) => {
@@ -101,7 +101,7 @@ const setUp = (
         running: new Set(),
         callbacks
       }
-      const { channelIds, workspaceIds } = channelsToAsk(batch, state, now)
+      const { channelIds, workspaceIds } = candidateChannels(batch, state, now)
       const lockable = open.filter(
         ({ id }) => channelIds.includes(id) || workspaceIds.includes(workspace)
       )

@@ -4,12 +4,12 @@ import { callLayer, callRequest } from "@scheduling/calls/testing/CallTargets"
 import type { NotificationEvent } from "@scheduling/domain/notifications/NotificationEvent"
 import { Effect } from "effect"
 import type {
-  Config,
-  Kind,
+  ChannelConfig,
+  ChannelKind,
   OutgoingRequest,
   Transports,
   ChannelResult
-} from "../../../src/notifications/kinds/Kind.ts"
+} from "../../../src/notifications/kinds/ChannelKind.ts"
 import { messageOf, type MessageEvent } from "../../../src/notifications/kinds/Message.ts"
 import { startHttpReceiver, type Reply, type Received } from "./receivers.ts"
 import { describeEvent } from "../../../src/notifications/routing/describeEvent.ts"
@@ -88,8 +88,8 @@ export interface SentRequests {
 
 /** Sends messages with the real calling code, but to a server that replaces the vendor's. */
 export const sendBy = (
-  kind: Kind,
-  config: Config,
+  kind: ChannelKind,
+  config: ChannelConfig,
   message = downMessage,
   answer: (request: Received) => Reply = () => ({})
 ): Effect.Effect<SentRequests> =>

@@ -15,7 +15,7 @@ import { MemberChannels } from "../../../src/notifications/escalations/MemberCha
 import { IncidentsRepo } from "../../../src/incidents/IncidentsRepo.ts"
 import { MaintenanceRepo } from "../../../src/incidents/maintenance/MaintenanceRepo.ts"
 import { NotifierLayer } from "../../../src/notifications/index.ts"
-import { kinds } from "../../../src/notifications/kinds/kinds.ts"
+import { channelKinds } from "../../../src/notifications/kinds/channelKinds.ts"
 import { Mailer } from "../../../src/mail/Mailer.ts"
 import { Router } from "../../../src/notifications/routing/Router.ts"
 import { RoutingRepo } from "../../../src/notifications/routing/RoutingRepo.ts"
@@ -105,7 +105,7 @@ const allEvents = [
 export const insertChannels = Effect.fnUntraced(function* (
   workspace_id: string,
   channels: ReadonlyArray<{
-    readonly kind?: keyof typeof kinds
+    readonly kind?: keyof typeof channelKinds
     readonly config: Readonly<Record<string, unknown>>
   }>,
   settings: Readonly<Record<string, unknown>> = {}
@@ -115,7 +115,7 @@ export const insertChannels = Effect.fnUntraced(function* (
   const ids: Array<string> = []
   for (const { config, kind = "webhook" } of channels) {
     const id = randomUUID()
-    const sealed = sealConfig(ring, id, kinds[kind], config)
+    const sealed = sealConfig(ring, id, channelKinds[kind], config)
     yield* sql`
       INSERT INTO notification_channels (
         id, workspace_id, name, kind, config, sealed_secrets, created_at, updated_at

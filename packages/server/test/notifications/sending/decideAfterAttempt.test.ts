@@ -3,7 +3,7 @@ import {
   channelHoldMs,
   deliveryRetryDelayMs,
   groupingMs
-} from "../../../src/notifications/sending/afterAttempt.ts"
+} from "../../../src/notifications/sending/decideAfterAttempt.ts"
 
 describe("Waits", () => {
   it("grow, and are never longer than half an hour and a bit", () => {

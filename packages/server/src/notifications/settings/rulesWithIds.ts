@@ -2,7 +2,7 @@ import type { NotificationRuleInput } from "@scheduling/domain/notifications/Not
 import { EscalationPolicyId, type NotificationChannelId } from "@scheduling/domain/shared/Ids"
 import { issueAt, type ValidationIssue } from "@scheduling/domain/shared/ValidationIssue"
 import { findRecordIds } from "../../incidents/index.ts"
-import type { Subject, SubjectRow } from "./RuleSubjectsRepo.ts"
+import type { RuleSubjectKind, RuleSubjectRow } from "./RuleSubjectsRepo.ts"
 import type { StoredRule } from "./SettingsRepo.ts"
 
 const nouns = {
@@ -14,7 +14,7 @@ const nouns = {
 /** Returns the keys that the rules contain, by kind of record. */
 export const ruleKeys = (
   rules: ReadonlyArray<NotificationRuleInput>
-): Readonly<Record<Subject, ReadonlyArray<string>>> => ({
+): Readonly<Record<RuleSubjectKind, ReadonlyArray<string>>> => ({
   channel: rules.flatMap(({ channel_keys }) => channel_keys ?? []),
   escalation: rules.flatMap(({ escalation_key }) => escalation_key ?? []),
   task: rules.flatMap(({ task_keys }) => task_keys ?? []),
@@ -25,9 +25,9 @@ export const ruleKeys = (
  * Converts the rules to their stored form, with keys replaced by ids. Also returns the validation
  * issues.
  */
-export const rulesById = (
+export const rulesWithIds = (
   rules: ReadonlyArray<NotificationRuleInput>,
-  found: ReadonlyArray<SubjectRow>
+  found: ReadonlyArray<RuleSubjectRow>
 ): {
   readonly rules: ReadonlyArray<StoredRule>
   readonly issues: ReadonlyArray<ValidationIssue>
@@ -36,7 +36,7 @@ export const rulesById = (
 
   const idsOf = <Id extends string>(
     rule: number,
-    subject: Exclude<Subject, "escalation">,
+    subject: Exclude<RuleSubjectKind, "escalation">,
     ids: ReadonlyArray<string> | null | undefined,
     keys: ReadonlyArray<string> | null | undefined
   ): ReadonlyArray<Id> | undefined => {

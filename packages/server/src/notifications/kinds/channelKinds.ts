@@ -1,5 +1,5 @@
 import type { DeliveryKind } from "@scheduling/domain/notifications/NotificationDelivery"
-import type { Kind } from "./Kind.ts"
+import type { ChannelKind } from "./ChannelKind.ts"
 import { callback } from "./callback.ts"
 import { discord } from "./discord.ts"
 import { email } from "./email.ts"
@@ -20,7 +20,7 @@ import { webhook } from "./webhook.ts"
 import { zulip } from "./zulip.ts"
 
 /** All kinds. Those that a channel can have are in the order in which the API lists them. */
-export const kinds: Readonly<Record<DeliveryKind, Kind>> = {
+export const channelKinds: Readonly<Record<DeliveryKind, ChannelKind>> = {
   email,
   webhook,
   slack,

@@ -1,11 +1,11 @@
 import { notificationSettingsDefaults } from "@scheduling/domain/notifications/NotificationSettings"
 import { dayMs } from "../../core/index.ts"
-import type { ChannelResult } from "../kinds/Kind.ts"
-import { kinds } from "../kinds/kinds.ts"
+import type { ChannelResult } from "../kinds/ChannelKind.ts"
+import { channelKinds } from "../kinds/channelKinds.ts"
 import type { DeliveryKind } from "@scheduling/domain/notifications/NotificationDelivery"
 
 /** How long a delivery is retried after it first became due. */
-export const retryPeriodMs = dayMs
+export const deliveryRetryPeriodMs = dayMs
 
 /** The fields of a delivery and its channel that determine retries. A callback has no channel. */
 export interface AttemptedDelivery {
@@ -23,8 +23,8 @@ export interface AttemptedDelivery {
   readonly sent_at: Date | null
 }
 
-/** An attempt to be recorded. */
-export interface Attempt {
+/** The result of an attempt, and what it changes about the delivery and its channel. */
+export interface AttemptOutcome {
   readonly result: ChannelResult
   readonly status: "delivered" | "failed" | "queued"
   /** When the delivery is retried. */
@@ -42,14 +42,14 @@ export interface Attempt {
  * deliveries wait for it. One rejected delivery delays other deliveries only briefly. `random` is a
  * number from 0 to 1.
  */
-export const afterAttempt = (
+export const decideAfterAttempt = (
   delivery: AttemptedDelivery,
   result: ChannelResult,
   now: Date,
   random: number
-): Attempt => {
+): AttemptOutcome => {
   const { attempts_count, give_up_at, group_seconds, sent_at, window_ms } = delivery
-  const { keepsIncidents, spacingMs } = kinds[delivery.channel_kind]
+  const { keepsIncidents, spacingMs } = channelKinds[delivery.channel_kind]
   const msFromNow = (ms: number) => new Date(now.getTime() + ms)
 
   if (result.outcome === "again") {

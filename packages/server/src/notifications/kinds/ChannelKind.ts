@@ -21,7 +21,7 @@ export interface OutgoingRequest {
   readonly body?: unknown
 }
 
-export type MailLink = "confirm" | "unsubscribe"
+export type MailLinkPurpose = "confirm" | "unsubscribe"
 
 /** The functions with which a kind can send a message. */
 export interface Transports {
@@ -30,17 +30,17 @@ export interface Transports {
   readonly signedHttp: (request: OutgoingRequest) => Effect.Effect<CallResult>
   readonly mail: (mail: Mail) => Effect.Effect<SendResult>
   /** Returns the link in an email with which the recipient confirms or unsubscribes the address. */
-  readonly link: (what: MailLink) => string
+  readonly link: (what: MailLinkPurpose) => string
 }
 
 /** The fields of a configuration by name. */
-export type Fields = Readonly<Record<string, unknown>>
+export type ConfigFields = Readonly<Record<string, unknown>>
 
 /** A kind of channel. Each kind has its own file. */
-export interface Kind {
+export interface ChannelKind {
   readonly kind: DeliveryKind
   readonly title: string
-  readonly config: Schema.Codec<Config, unknown>
+  readonly config: Schema.Codec<ChannelConfig, unknown>
   readonly secrets: ReadonlyArray<string>
   /**
    * The fields that determine where secrets are sent. If one of them changes, the secrets must be
@@ -55,18 +55,18 @@ export interface Kind {
   /** The minimum time that the provider requires between two messages. */
   readonly spacingMs: number
   readonly send: (
-    config: Config,
+    config: ChannelConfig,
     message: Message,
     transports: Transports
   ) => Effect.Effect<ChannelResult>
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- each kind has decoded its own configuration
-export type Config = any
+export type ChannelConfig = any
 
 /** Creates a kind that sends one HTTP request, with rules that interpret the response. */
-export const httpKind = <C extends object>(
-  kind: Omit<Kind, "config" | "send" | "keepsIncidents" | "spacingMs" | "target"> & {
+export const httpChannelKind = <C extends object>(
+  kind: Omit<ChannelKind, "config" | "send" | "keepsIncidents" | "spacingMs" | "target"> & {
     readonly config: Schema.Codec<C, unknown>
     readonly target?: ReadonlyArray<string>
     readonly keepsIncidents?: boolean
@@ -74,7 +74,7 @@ export const httpKind = <C extends object>(
     readonly request: (config: C, message: Message) => OutgoingRequest
     readonly rules?: ResponseRules
   }
-): Kind => ({
+): ChannelKind => ({
   target: [],
   keepsIncidents: false,
   spacingMs: 0,
