@@ -10,7 +10,7 @@ import { firstOfMonth, Limits, LimitsRepo, announcedPercentOf, UsageRepo } from 
 import { Outbox } from "../events/index.ts"
 import type { RunQueue } from "../engine/index.ts"
 import { transactionOf } from "../store/index.ts"
-import { pauseChange, schedulesOf } from "../tasks/index.ts"
+import { pauseChange, makeScheduleWriter } from "../tasks/index.ts"
 import {
   type PlanLimitedTaskKind,
   type PlanLimitedTaskRow,
@@ -63,7 +63,7 @@ export class PlanEnforcement extends Context.Service<
       const repo = yield* PlanPausesRepo
       const usage = yield* UsageRepo
       const workspaces = yield* LimitsRepo
-      const schedules = yield* schedulesOf<PlanLimitedTaskRow>({ update: repo.update })
+      const schedules = yield* makeScheduleWriter<PlanLimitedTaskRow>({ update: repo.update })
       const monthly = [...plans.plans.values()].flatMap(
         (plan) => plan.limits.executions_a_month ?? []
       )

@@ -26,20 +26,19 @@ export const recordCalendarUse = Effect.fn("CalendarsOfTasksRepo.useCalendar")(f
 }, Effect.orDie)
 
 /** Returns which of the two URLs have calendars that other tasks of the workspace use. */
-export const calendarsOfOthers = Effect.fn("CalendarsOfTasksRepo.calendarsOfOthers")(function* (
-  sql: SqlClient.SqlClient,
-  task: TaskRef,
-  urls: readonly [string, string]
-) {
-  const rows = yield* sql<{ readonly url: string }>`
+export const calendarsUsedByOthers = Effect.fn("CalendarsOfTasksRepo.calendarsUsedByOthers")(
+  function* (sql: SqlClient.SqlClient, task: TaskRef, urls: readonly [string, string]) {
+    const rows = yield* sql<{ readonly url: string }>`
     SELECT DISTINCT firing_options #>> '{excluded_calendar,url}' AS url
     FROM tasks
     WHERE workspace_id = ${task.workspace_id}
       AND kind IN ('cron', 'chain')
       AND id <> ${task.id}
       AND firing_options #>> '{excluded_calendar,url}' IN (${urls[0]}, ${urls[1]})`
-  return new Set(rows.map(({ url }) => url))
-}, Effect.orDie)
+    return new Set(rows.map(({ url }) => url))
+  },
+  Effect.orDie
+)
 
 interface HavingCalendar {
   readonly workspace_id: string
@@ -47,7 +46,7 @@ interface HavingCalendar {
 }
 
 /** Adds its calendar's state to each record. */
-export const showCalendars =
+export const withCalendarStates =
   (sql: SqlClient.SqlClient) =>
   <Record extends HavingCalendar>(
     records: ReadonlyArray<Record>

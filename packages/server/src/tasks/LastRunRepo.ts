@@ -9,6 +9,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import { dayMs, hourMs } from "../core/index.ts"
 import { timestampOrNull } from "../store/index.ts"
 import { firstIdAt, apiStatus } from "../engine/index.ts"
+import type { TaskRef } from "./TaskRow.ts"
 
 /** The columns of a task's latest run, which are added to the task's row for a response. */
 export interface LastRunRow {
@@ -23,11 +24,6 @@ export const noLastRun: LastRunRow = {
   last_run_id: null,
   last_run_status: null,
   last_run_finished_at: null
-}
-
-export interface TaskKey {
-  readonly id: string
-  readonly workspace_id: string
 }
 
 export const toLastRun = (row: LastRunRow): LastRun | null =>
@@ -46,19 +42,19 @@ export const toLastRun = (row: LastRunRow): LastRun | null =>
  * trip), a statement takes 1.2 ms if it may read all days, 0.4 ms for two days, and 0.1 ms without
  * the latest run.
  */
-export interface RecentIds {
+export interface RecentIdRange {
   readonly since: string
   readonly until: string
 }
 
-export const recentIds = (now: Date): RecentIds => ({
+export const recentIdRange = (now: Date): RecentIdRange => ({
   since: firstIdAt((Math.floor(now.getTime() / dayMs) - 1) * dayMs),
   // An id contains the time at which its run was due by the database clock, which can differ from
   // this node's clock.
   until: firstIdAt(now.getTime() + hourMs)
 })
 
-export const lastRunNames = [
+export const lastRunColumnNames = [
   "last_run_id",
   "last_run_status",
   "last_run_finished_at"
@@ -79,7 +75,7 @@ export const lastRunColumns = (sql: SqlClient.SqlClient) =>
 export const joinLastRun = (
   sql: SqlClient.SqlClient,
   kind: ExecutionKind,
-  recent: RecentIds
+  recent: RecentIdRange
 ) => sql`
   LEFT JOIN LATERAL (
     SELECT id, ${sql.literal(apiStatus())} AS status, NULL::timestamptz AS finished_at
@@ -109,10 +105,10 @@ export const joinLastRun = (
  * later executions have lower ids. So the newest execution before `until` is compared with the
  * newest one after it, and the one that finished later counts.
  */
-export const withOlderLastRuns = Effect.fnUntraced(function* <Row extends TaskKey & LastRunRow>(
+export const withOlderLastRuns = Effect.fnUntraced(function* <Row extends TaskRef & LastRunRow>(
   sql: SqlClient.SqlClient,
   rows: ReadonlyArray<Row>,
-  { until }: RecentIds,
+  { until }: RecentIdRange,
   mayHaveRun: (row: Row) => boolean
 ) {
   const asked = rows.filter((row) => row.last_run_id === null && mayHaveRun(row))
@@ -145,8 +141,8 @@ export const withOlderLastRuns = Effect.fnUntraced(function* <Row extends TaskKe
 })
 
 /**
- * Returns whether a task may have executions that are older than the recent ids. No execution is
+ * Returns whether a task may have executions that are older than the range of recent ids. No execution is
  * older than its task, except by the difference between two clocks.
  */
-export const isOlderThanRecent = (createdAt: Date, now: Date): boolean =>
+export const mayHaveOlderRuns = (createdAt: Date, now: Date): boolean =>
   createdAt.getTime() < (Math.floor(now.getTime() / dayMs) - 1) * dayMs + hourMs

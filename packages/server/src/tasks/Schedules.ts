@@ -14,7 +14,7 @@ import { runInSlices } from "../core/index.ts"
 import { Outbox } from "../events/index.ts"
 import { calendarDaysOf, type TaskFlowColumns, RunQueue } from "../engine/index.ts"
 import { StoreClock } from "../store/index.ts"
-import { calendarsOfOthers, recordCalendarUse } from "./CalendarsOfTasksRepo.ts"
+import { calendarsUsedByOthers, recordCalendarUse } from "./CalendarsOfTasksRepo.ts"
 import { queueCheck } from "./queueCheck.ts"
 import { slotOptionsOf } from "./TaskOptions.ts"
 import type { FiringColumns, TaskRef } from "./TaskRow.ts"
@@ -71,7 +71,7 @@ interface Writes<Row> {
  * computed with the database clock, here and in the runner, while the row is locked. Call these
  * functions in the transaction that has locked the row.
  */
-export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow>(
+export const makeScheduleWriter = Effect.fnUntraced(function* <Row extends ScheduledRow>(
   repo: Writes<Row>,
   /** True if each task must have a schedule or an interval. */
   isRequired = false
@@ -110,7 +110,7 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
     const url = calendarOf(changed)
     const before = calendarOf(task)
     if (url === undefined) return
-    const ofOthers = yield* calendarsOfOthers(sql, task, [url, before ?? url])
+    const ofOthers = yield* calendarsUsedByOthers(sql, task, [url, before ?? url])
     const makesRoom = before !== undefined && before !== url && !ofOthers.has(before)
     if (ofOthers.has(url) || makesRoom) return
     yield* limits.allowOneMore(task.workspace_id, "calendars")

@@ -22,7 +22,7 @@ import { makeDependencies } from "../incidents/index.ts"
 import { Limits } from "../plans/index.ts"
 import { StoreClock, transactionOf } from "../store/index.ts"
 import { makeRunNow } from "./makeRunNow.ts"
-import { type ScheduledRow, schedulesOf } from "./Schedules.ts"
+import { type ScheduledRow, makeScheduleWriter } from "./Schedules.ts"
 import type { TaskRow } from "./TaskRow.ts"
 import type { TasksRepo } from "./TasksRepo.ts"
 
@@ -31,7 +31,7 @@ import type { TasksRepo } from "./TasksRepo.ts"
  * all kinds have, a change can fail with `ChangeError`, and a removal or a manual run with
  * `BusyError`.
  */
-export interface Firing<
+export interface TaskLifecycle<
   Row extends TaskRow,
   Listed extends TaskRow,
   Given,
@@ -106,8 +106,8 @@ export interface TaskChanges {
   readonly depends_on?: ReadonlyArray<DependencyInput>
 }
 
-/** Creates the `Firing` of a kind whose tasks repeat on a schedule until they are paused. */
-export const scheduledFiring = Effect.fnUntraced(function* <
+/** Creates the `TaskLifecycle` of a kind whose tasks repeat on a schedule until they are paused. */
+export const makeScheduledLifecycle = Effect.fnUntraced(function* <
   Row extends ScheduledRow & TaskRow,
   Listed extends TaskRow
 >({
@@ -134,12 +134,12 @@ export const scheduledFiring = Effect.fnUntraced(function* <
   const limits = yield* Limits
   const dependencies = yield* makeDependencies
   const runNow = yield* makeRunNow
-  const schedules = yield* schedulesOf(repo, kind === "cron")
+  const schedules = yield* makeScheduleWriter(repo, kind === "cron")
   const requireTask = orNotFound(resource)
 
   const changeOf = changesOf(kind === "cron" ? "cron_task" : "chain", definition)
 
-  const firing: Firing<Row, Listed, Pick<TaskChanges, "paused">, QuotaExceeded, never> = {
+  const lifecycle: TaskLifecycle<Row, Listed, Pick<TaskChanges, "paused">, QuotaExceeded, never> = {
     changeOf,
 
     beforeChange: schedules.beforeChange,
@@ -186,7 +186,7 @@ export const scheduledFiring = Effect.fnUntraced(function* <
       )
   }
 
-  return firing
+  return lifecycle
 })
 
 /** Treats `QuotaExceeded` as a defect, because pausing a task never exceeds a plan's quota. */

@@ -196,7 +196,7 @@ export const slotOptionsOf = ({ firing_options }: Pick<OptionColumns, "firing_op
   return { ends_at, excluded_calendar, excluded_days, jitter_seconds, starts_at }
 }
 
-/** A calendar's state before `showCalendars` reads it from the table of calendars. */
+/** A calendar's state before `withCalendarStates` reads it from the table of calendars. */
 const unread = { fetched_at: null, error: null, days: 0 }
 
 /**
@@ -220,12 +220,12 @@ export const firingFields = ({
     ...(calendar !== undefined && { excluded_calendar: { ...calendar, ...unread } }),
     paused: status === "paused",
     paused_reason,
-    next_run_at: nextRunOf({ firing_options, id, next_fire_at })
+    next_run_at: nextRunTimeOf({ firing_options, id, next_fire_at })
   }
 }
 
 /** Returns when a task runs next, including its jitter. */
-export const nextRunOf = ({
+export const nextRunTimeOf = ({
   firing_options,
   id,
   next_fire_at

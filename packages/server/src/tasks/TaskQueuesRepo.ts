@@ -28,7 +28,7 @@ interface HavingQueue {
 }
 
 /** Adds its queue's key to each record. If no record has a queue, no statement runs. */
-export const showQueueKeys =
+export const withQueueKeys =
   (sql: SqlClient.SqlClient) =>
   <Record extends HavingQueue>(
     records: ReadonlyArray<Record>

@@ -24,6 +24,13 @@ export interface TaskRef {
   readonly workspace_id: AuthorizedWorkspaceId
 }
 
+/** Identifies a cron task or a chain. Delayed tasks have no trigger URL and no success rate. */
+export interface CronOrChainRef {
+  readonly workspaceId: AuthorizedWorkspaceId
+  readonly kind: "cron" | "chain"
+  readonly id: string
+}
+
 /** The columns of `tasks` that all kinds have. */
 export interface TaskRow
   extends TaskRef, StoredHeaders, TaskFlowColumns, Pick<OptionColumns, "ending_options"> {

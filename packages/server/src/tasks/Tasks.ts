@@ -37,11 +37,11 @@ import {
   transactionOf
 } from "../store/index.ts"
 import { makeDependencies } from "../incidents/index.ts"
-import { showCalendars } from "./CalendarsOfTasksRepo.ts"
-import type { Firing, TaskChanges } from "./Firing.ts"
-import { queueByKey } from "./queueCheck.ts"
+import { withCalendarStates } from "./CalendarsOfTasksRepo.ts"
+import type { TaskLifecycle, TaskChanges } from "./TaskLifecycle.ts"
+import { queueKeyToId } from "./queueCheck.ts"
 import { checkFlow } from "./flowColumns.ts"
-import { showQueueKeys } from "./TaskQueuesRepo.ts"
+import { withQueueKeys } from "./TaskQueuesRepo.ts"
 import { type GivenHeaders, restoreHeaders } from "./restoreHeaders.ts"
 import { checkCall } from "./TaskOptions.ts"
 import type { TaskRow } from "./TaskRow.ts"
@@ -49,7 +49,7 @@ import type { TaskQuery, TasksRepo } from "./TasksRepo.ts"
 
 type Target = Parameters<Effect.Success<typeof forbiddenTargetCheck>>[0][number]
 
-/** The parts that differ between the kinds of tasks. `tasksOf` contains the shared parts. */
+/** The parts that differ between the kinds of tasks. `makeTasks` contains the shared parts. */
 export interface TaskKind<
   Row extends TaskRow,
   Listed extends TaskRow,
@@ -68,7 +68,7 @@ export interface TaskKind<
   readonly defaults: Omit<Partial<Input>, never>
   readonly repo: TasksRepo<Row, Listed>
   /** Decides when a task fires, and creates its runs. */
-  readonly firing: Firing<Row, Listed, Input, ChangeError, BusyError>
+  readonly lifecycle: TaskLifecycle<Row, Listed, Input, ChangeError, BusyError>
   /** Converts the fields of a definition or a change to columns. */
   readonly columnsOf: (given: Changes, before?: Row) => Partial<Row>
   /** Fails if a definition or a change names records that do not exist. */
@@ -185,7 +185,7 @@ export type PausableTasks<Task, Input, Definition, Update, Status extends string
   ) => Effect.Effect<Backfill, NotFound | QuotaExceeded | ValidationFailed>
 }
 
-export const tasksOf = Effect.fnUntraced(function* <
+export const makeTasks = Effect.fnUntraced(function* <
   Row extends TaskRow,
   Listed extends TaskRow,
   Task extends {
@@ -199,16 +199,16 @@ export const tasksOf = Effect.fnUntraced(function* <
   ChangeError extends Conflict | QuotaExceeded | ValidationFailed,
   BusyError
 >(kind: TaskKind<Row, Listed, Task, Input, Update, ChangeError, BusyError>) {
-  const { defaults, firing, name, repo } = kind
+  const { defaults, lifecycle, name, repo } = kind
   const sql = yield* SqlClient.SqlClient
   const transaction = transactionOf(sql)
   const changeLog = yield* ChangeLog
   const ids = yield* Ids
   const checkTargets = yield* forbiddenTargetCheck
   const dependencies = yield* makeDependencies
-  const withQueueId = queueByKey(sql)
-  const showOfQueues = showQueueKeys(sql)
-  const showOfCalendars = showCalendars(sql)
+  const withQueueId = queueKeyToId(sql)
+  const showOfQueues = withQueueKeys(sql)
+  const showOfCalendars = withCalendarStates(sql)
   const requireTask = orNotFound(kind.resource)
 
   const { withKeys = Effect.succeed<ReadonlyArray<Task>> } = kind
@@ -304,15 +304,15 @@ export const tasksOf = Effect.fnUntraced(function* <
         created_at: at,
         updated_at: at
       }) as Row
-    return yield* show(yield* firing.insert(workspaceId, input, rowAt))
+    return yield* show(yield* lifecycle.insert(workspaceId, input, rowAt))
   })
 
-  const record = (before?: Row, after?: Row) => changeLog.record(firing.changeOf(before, after))
+  const record = (before?: Row, after?: Row) => changeLog.record(lifecycle.changeOf(before, after))
 
   /** Pauses or resumes the locked task, and records the change. */
   const writePaused = Effect.fnUntraced(function* (task: Row, paused: boolean) {
     const { actor } = yield* currentAuthor
-    yield* record(task, yield* firing.setPaused({ ...task, updated_by: actor }, paused))
+    yield* record(task, yield* lifecycle.setPaused({ ...task, updated_by: actor }, paused))
     return yield* get(task.workspace_id, task.id)
   })
 
@@ -327,7 +327,7 @@ export const tasksOf = Effect.fnUntraced(function* <
     const changed: Row = {
       ...task,
       ...columnsOf(given, task),
-      ...(yield* firing.moved(task, changes)),
+      ...(yield* lifecycle.moved(task, changes)),
       updated_by: (yield* currentAuthor).actor
     }
     yield* checkCall(changed)
@@ -341,12 +341,12 @@ export const tasksOf = Effect.fnUntraced(function* <
     if (key !== undefined && key !== task.key) yield* repo.giveKey(task, key)
     if (kind.changed !== undefined) yield* kind.changed(task, changed)
     yield* writeDependencies(task, changed)
-    const updated = yield* firing.update(task, changed)
+    const updated = yield* lifecycle.update(task, changed)
     // Changing the fields and pausing are one change, so the version increases once.
     const row =
       paused === undefined || paused === isPaused
         ? updated
-        : yield* firing.setPaused({ ...updated, version: task.version }, paused)
+        : yield* lifecycle.setPaused({ ...updated, version: task.version }, paused)
     yield* record(task, row)
     return yield* get(task.workspace_id, task.id)
   })
@@ -360,7 +360,7 @@ export const tasksOf = Effect.fnUntraced(function* <
   }
 
   const isSameDefinition = (one: Row, other: Row) => {
-    const { after, before } = firing.changeOf(one, other)
+    const { after, before } = lifecycle.changeOf(one, other)
     return isDeepStrictEqual(before?.stored, after?.stored)
   }
 
@@ -419,10 +419,10 @@ export const tasksOf = Effect.fnUntraced(function* <
           Effect.map(
             restoreHeaders(defined, row),
             (restored) =>
-              firing.isDefined(row, input) && matchesDefinition(row, columnsOf(restored))
+              lifecycle.isDefined(row, input) && matchesDefinition(row, columnsOf(restored))
           )
         const known = yield* repo.findByKey(workspaceId, key)
-        const over = Option.filter(known, firing.hasFinished)
+        const over = Option.filter(known, lifecycle.hasFinished)
         const isReplaced = Option.isSome(over) && !(yield* isDefined(over.value))
         if (isReplaced) {
           yield* repo.giveKey(over.value, null)
@@ -438,7 +438,7 @@ export const tasksOf = Effect.fnUntraced(function* <
             show,
             lock: ({ id }) =>
               Effect.andThen(
-                firing.beforeChange(workspaceId, defined),
+                lifecycle.beforeChange(workspaceId, defined),
                 repo.findForUpdate(workspaceId, id)
               ),
             change: (task) => change(task, defined)
@@ -452,7 +452,7 @@ export const tasksOf = Effect.fnUntraced(function* <
     update: Effect.fn(`${name}.update`)(
       function* (workspaceId, id, given) {
         const changes = yield* withReferences(workspaceId, given)
-        yield* firing.beforeChange(workspaceId, changes)
+        yield* lifecycle.beforeChange(workspaceId, changes)
         const task = yield* lock(workspaceId, id)
         return yield* change(task, kind.merged(changes, task))
       },
@@ -464,14 +464,14 @@ export const tasksOf = Effect.fnUntraced(function* <
       const task = yield* lock(workspaceId, id)
       yield* checkVersion(task, version)
       const { actor } = yield* currentAuthor
-      if (yield* firing.remove({ ...task, updated_by: actor })) yield* record(task)
+      if (yield* lifecycle.remove({ ...task, updated_by: actor })) yield* record(task)
     }, transaction),
 
-    run: Effect.fn(`${name}.run`)(firing.run),
+    run: Effect.fn(`${name}.run`)(lifecycle.run),
 
     versions: Effect.fn(`${name}.versions`)(function* (workspaceId, id) {
       const row = (yield* requireTask(repo.find(workspaceId, id))) as TaskRow as Row
-      const { after: current } = firing.changeOf(undefined, row)
+      const { after: current } = lifecycle.changeOf(undefined, row)
       return current === undefined
         ? []
         : yield* changeLog.listVersions(workspaceId, row.id, current)
@@ -480,7 +480,7 @@ export const tasksOf = Effect.fnUntraced(function* <
     restore: Effect.fn(`${name}.restore`)(
       function* (workspaceId, id, { stored }, version) {
         const wanted = yield* withReferences(workspaceId, stored as TaskChanges)
-        yield* firing.beforeChange(workspaceId, wanted)
+        yield* lifecycle.beforeChange(workspaceId, wanted)
         const task = yield* lock(workspaceId, id)
         yield* checkVersion(task, version)
         return yield* change(task, wanted as Partial<Input>)

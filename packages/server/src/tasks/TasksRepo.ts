@@ -24,9 +24,14 @@ import {
   sortColumn,
   textArray
 } from "../store/index.ts"
-import { joinLastRun, lastRunColumns, lastRunNames, recentIds } from "./LastRunRepo.ts"
+import { joinLastRun, lastRunColumns, lastRunColumnNames, recentIdRange } from "./LastRunRepo.ts"
 import { dependsOnColumn } from "../incidents/index.ts"
-import { mayExceedPageBytes, pageBytes, omitIfPageTooLarge, withinPage } from "./pageBytes.ts"
+import {
+  mayExceedPageBytes,
+  pageBytesColumns,
+  omitIfPageTooLarge,
+  withinPageBytes
+} from "./pageBytes.ts"
 import type { TaskRef, TaskRow } from "./TaskRow.ts"
 
 /** The query of a list of tasks. */
@@ -176,7 +181,8 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
   const derivedAt = (now: Date) =>
     derived === undefined ? nothing : sql`, ${derived.at(now)} AS ${sql.literal(derived.column)}`
   const lastRun = joinsLastRun ? sql`, ${lastRunColumns(sql)}` : nothing
-  const joinedAt = (now: Date) => (joinsLastRun ? joinLastRun(sql, kind, recentIds(now)) : nothing)
+  const joinedAt = (now: Date) =>
+    joinsLastRun ? joinLastRun(sql, kind, recentIdRange(now)) : nothing
 
   const rowsOfPages = rowReader<Listed & { readonly bytes: number; readonly n: number }>([
     ...short,
@@ -184,7 +190,7 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
     "bytes",
     "n",
     ...(derived === undefined ? [] : [derived.column]),
-    ...(joinsLastRun ? lastRunNames : [])
+    ...(joinsLastRun ? lastRunColumnNames : [])
   ] as ReadonlyArray<keyof Listed & string>)
 
   /**
@@ -224,7 +230,7 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
         ${allColumns}, t.page_bytes ${sql.literal(sortColumn(page))} ${derivedAt(now)} ${lastRun}
       FROM (${select(now)}) AS t
       ${joinedAt(now)}
-      WHERE ${withinPage(sql)}
+      WHERE ${withinPageBytes(sql)}
       ORDER BY ${sql.literal(listOrder(page, "t.id"))}`
     return yield* complete(rows, now)
   }, Effect.orDie)
@@ -271,7 +277,7 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
     listWeighed(
       listing,
       (now) => sql`
-        SELECT t.*, ${pageBytes(sql, listOrder(listing.page, "t.id"))}
+        SELECT t.*, ${pageBytesColumns(sql, listOrder(listing.page, "t.id"))}
         FROM tasks AS t
         WHERE t.workspace_id = ${workspaceId}
           AND ${matches(listing, statusIn(workspaceId, now))}
@@ -304,7 +310,7 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
       listWeighed(
         listing,
         () => sql`
-          SELECT t.*, ${pageBytes(sql, listOrder(listing.page, "t.id"))}
+          SELECT t.*, ${pageBytesColumns(sql, listOrder(listing.page, "t.id"))}
           FROM memberships
           CROSS JOIN LATERAL (
             SELECT t.*

@@ -47,7 +47,7 @@ import { TaskUptimes } from "./uptime/TaskUptimes.ts"
 
 export { Approvals } from "./executions/Approvals.ts"
 export { pauseChange } from "./pauseChange.ts"
-export { scheduledColumns, type ScheduledRow, schedulesOf } from "./Schedules.ts"
+export { scheduledColumns, type ScheduledRow, makeScheduleWriter } from "./Schedules.ts"
 export { StatsRollUpRepo } from "./executions/StatsRollUpRepo.ts"
 
 const Handlers = Layer.mergeAll(

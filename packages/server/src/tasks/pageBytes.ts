@@ -6,7 +6,7 @@ import { maxPageBytes, type PageRequest } from "../store/index.ts"
  * SQL for two columns of each row `t` of a page, in the given `order`: the number of bytes of the
  * row together with all rows before it, and the number of bytes of the row alone.
  */
-export const pageBytes = (sql: SqlClient.SqlClient, order: string) =>
+export const pageBytesColumns = (sql: SqlClient.SqlClient, order: string) =>
   sql.literal(
     `sum(t.bytes) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING)::float8 AS page_bytes, ` +
       "t.bytes AS row_bytes"
@@ -16,7 +16,7 @@ export const pageBytes = (sql: SqlClient.SqlClient, order: string) =>
  * Keeps rows until the page reaches its byte limit. PostgreSQL then does not read the long values
  * of later rows.
  */
-export const withinPage = (sql: SqlClient.SqlClient) =>
+export const withinPageBytes = (sql: SqlClient.SqlClient) =>
   sql.literal(`t.page_bytes - t.row_bytes <= ${maxPageBytes}`)
 
 /**

@@ -28,7 +28,7 @@ interface NamesQueue {
  * Replaces `queue_key` with the `queue_id` of that queue. Responses contain both fields, and a
  * client can send a response back, so both are accepted if they name the same queue.
  */
-export const queueByKey =
+export const queueKeyToId =
   (sql: SqlClient.SqlClient) =>
   <Given extends NamesQueue>(
     workspaceId: AuthorizedWorkspaceId,

@@ -14,9 +14,9 @@ import { defaultPageLimit } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { toExecution } from "../executions/ExecutionsRepo.ts"
 import { timestampOf } from "../../store/index.ts"
-import { nextRunOf } from "../TaskOptions.ts"
-import { recentIds } from "../LastRunRepo.ts"
-import { ActivityRepo, type RecentRow, type UpcomingRow } from "./ActivityRepo.ts"
+import { nextRunTimeOf } from "../TaskOptions.ts"
+import { recentIdRange } from "../LastRunRepo.ts"
+import { ActivityRepo, type RecentRunRow, type UpcomingTaskRow } from "./ActivityRepo.ts"
 
 interface Query {
   readonly limit?: number
@@ -81,7 +81,7 @@ export class Activities extends Context.Service<
         }),
 
         recent: Effect.fn("Activities.recent")(function* (workspaceId, query) {
-          const { until } = recentIds(yield* DateTime.nowAsDate)
+          const { until } = recentIdRange(yield* DateTime.nowAsDate)
           const rows = yield* repo.listRecent(workspaceId, {
             taskIds: parseIds(query.task_ids),
             runs: query.runs ?? defaultRecentRuns,
@@ -112,13 +112,13 @@ export class Activities extends Context.Service<
   )
 }
 
-const toUpcoming = (row: UpcomingRow): ReadonlyArray<UpcomingRun> => {
+const toUpcoming = (row: UpcomingTaskRow): ReadonlyArray<UpcomingRun> => {
   const { id, kind, name, run_at, url } = row
-  const at = run_at === null ? nextRunOf(row) : timestampOf(run_at)
+  const at = run_at === null ? nextRunTimeOf(row) : timestampOf(run_at)
   return at === null ? [] : [{ kind, task_id: TaskId.make(id), name, url, at }]
 }
 
-const toRecent = ({ duration_ms, finished_at, id, status }: RecentRow): RecentRun => ({
+const toRecent = ({ duration_ms, finished_at, id, status }: RecentRunRow): RecentRun => ({
   id,
   status,
   finished_at: timestampOf(finished_at),

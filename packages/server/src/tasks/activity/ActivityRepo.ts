@@ -10,25 +10,25 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ExecutionRow, historyColumns } from "../executions/ExecutionsRepo.ts"
 
-export interface FailingRow extends ExecutionRow {
+export interface FailingTaskRow extends ExecutionRow {
   readonly kind: "cron" | "chain"
   readonly name: string
 }
 
-export interface NameRow {
+export interface TaskNameRow {
   readonly kind: ExecutionKind
   readonly id: string
   readonly name: string | null
   readonly url: string | null
 }
 
-export interface UpcomingRow extends NameRow {
+export interface UpcomingTaskRow extends TaskNameRow {
   readonly run_at: Date | null
   readonly next_fire_at: Date | null
   readonly firing_options: FiringOptions | null
 }
 
-export interface RecentRow {
+export interface RecentRunRow {
   readonly task_id: string
   readonly id: RecentRun["id"]
   readonly status: RecentRun["status"]
@@ -43,13 +43,13 @@ export class ActivityRepo extends Context.Service<
     readonly listFailing: (
       workspaceId: AuthorizedWorkspaceId,
       limit: number
-    ) => Effect.Effect<ReadonlyArray<FailingRow>>
+    ) => Effect.Effect<ReadonlyArray<FailingTaskRow>>
     /** Lists the next slots, soonest first. Jitter is not included. */
     readonly listUpcoming: (
       workspaceId: AuthorizedWorkspaceId,
       now: Date,
       limit: number
-    ) => Effect.Effect<ReadonlyArray<UpcomingRow>>
+    ) => Effect.Effect<ReadonlyArray<UpcomingTaskRow>>
     /**
      * Lists executions, newest first. Executions after `until`, which were cancelled long before
      * they were due, are excluded.
@@ -61,11 +61,11 @@ export class ActivityRepo extends Context.Service<
         readonly runs: number
         readonly until: string
       }
-    ) => Effect.Effect<ReadonlyArray<RecentRow>>
+    ) => Effect.Effect<ReadonlyArray<RecentRunRow>>
     readonly listNames: (
       workspaceId: AuthorizedWorkspaceId,
       taskIds: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlyArray<NameRow>>
+    ) => Effect.Effect<ReadonlyArray<TaskNameRow>>
   }
 >()("@scheduling/server/tasks/activity/ActivityRepo") {
   static readonly layer: Layer.Layer<ActivityRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -80,7 +80,7 @@ export class ActivityRepo extends Context.Service<
         // not count yet. Without the limit, PostgreSQL underestimates the number of tasks and reads
         // all of them.
         listFailing: Effect.fn("ActivityRepo.listFailing")(function* (workspaceId, limit) {
-          return yield* sql<FailingRow>`
+          return yield* sql<FailingTaskRow>`
             WITH failures AS MATERIALIZED (
               SELECT ${history}
               FROM executions
@@ -124,7 +124,7 @@ export class ActivityRepo extends Context.Service<
         }, Effect.orDie),
 
         listUpcoming: Effect.fn("ActivityRepo.listUpcoming")(function* (workspaceId, now, limit) {
-          return yield* sql<UpcomingRow>`
+          return yield* sql<UpcomingTaskRow>`
             SELECT kind, id, name, url, run_at, next_fire_at, firing_options
             FROM tasks
             WHERE workspace_id = ${workspaceId}
@@ -137,7 +137,7 @@ export class ActivityRepo extends Context.Service<
         // A chain run counts if its first step is among the executions that are read and all its
         // steps have finished.
         listRecent: Effect.fn("ActivityRepo.listRecent")(function* (workspaceId, asked) {
-          return yield* sql<RecentRow>`
+          return yield* sql<RecentRunRow>`
             SELECT task_id, recent.*
             FROM (
               SELECT id AS task_id, kind
@@ -184,7 +184,7 @@ export class ActivityRepo extends Context.Service<
         }, Effect.orDie),
 
         listNames: Effect.fn("ActivityRepo.listNames")(function* (workspaceId, taskIds) {
-          return yield* sql<NameRow>`
+          return yield* sql<TaskNameRow>`
             SELECT kind, id, name, url
             FROM tasks
             WHERE id = ANY (${taskIds}::uuid[])

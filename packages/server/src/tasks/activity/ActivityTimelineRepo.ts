@@ -14,7 +14,7 @@ import { boundsColumn, type SlotTiming, withCalendarDays } from "../forecast/For
  * A cron task or a chain. `schedule` is null if the task is not active, or if it only runs
  * manually.
  */
-export interface LaneRow extends Omit<SlotTiming, "schedule"> {
+export interface TimelineLaneRow extends Omit<SlotTiming, "schedule"> {
   readonly kind: "cron" | "chain"
   readonly id: string
   readonly name: string
@@ -24,7 +24,7 @@ export interface LaneRow extends Omit<SlotTiming, "schedule"> {
 }
 
 /** The numbers of executions in one bucket. Buckets are numbered from the start of the range. */
-export interface BucketRow {
+export interface TimelineBucketRow {
   readonly bucket: number
   readonly succeeded: number
   readonly failed: number
@@ -35,12 +35,12 @@ export interface BucketRow {
  * One task's counts. `task_id` is null for executions of tasks that have no lane (row) in the
  * timeline.
  */
-export interface TaskBucketRow extends BucketRow {
+export interface TaskTimelineBucketRow extends TimelineBucketRow {
   readonly task_id: string | null
   readonly running: number
 }
 
-export interface WorkerBucketRow extends BucketRow {
+export interface WorkerTimelineBucketRow extends TimelineBucketRow {
   readonly worker_id: WorkerId
 }
 
@@ -56,12 +56,12 @@ export class ActivityTimelineRepo extends Context.Service<
      */
     readonly listLanes: (
       workspaceId: AuthorizedWorkspaceId
-    ) => Effect.Effect<ReadonlyArray<LaneRow>>
+    ) => Effect.Effect<ReadonlyArray<TimelineLaneRow>>
     /** Counts the newest executions of the range, up to the maximum. */
     readonly countRows: (
       workspaceId: AuthorizedWorkspaceId,
       asked: Asked
-    ) => Effect.Effect<ReadonlyArray<TaskBucketRow>>
+    ) => Effect.Effect<ReadonlyArray<TaskTimelineBucketRow>>
     /**
      * Counts executions by the hour, from statistics and from executions that are not in them yet.
      * Rows whose `task_id` is null are totals of all tasks. A bucket can occur twice.
@@ -69,16 +69,16 @@ export class ActivityTimelineRepo extends Context.Service<
     readonly countHours: (
       workspaceId: AuthorizedWorkspaceId,
       asked: Asked
-    ) => Effect.Effect<ReadonlyArray<TaskBucketRow>>
+    ) => Effect.Effect<ReadonlyArray<TaskTimelineBucketRow>>
     /** Counts unfinished runs that are due. */
     readonly countRunning: (
       workspaceId: AuthorizedWorkspaceId,
       asked: Asked & { readonly now: Date }
-    ) => Effect.Effect<ReadonlyArray<TaskBucketRow>>
+    ) => Effect.Effect<ReadonlyArray<TaskTimelineBucketRow>>
     readonly countOfWorkers: (
       workspaceId: AuthorizedWorkspaceId,
       range: ActivityTimelineRange
-    ) => Effect.Effect<ReadonlyArray<WorkerBucketRow>>
+    ) => Effect.Effect<ReadonlyArray<WorkerTimelineBucketRow>>
   }
 >()("@scheduling/server/tasks/activity/ActivityTimelineRepo") {
   static readonly layer: Layer.Layer<ActivityTimelineRepo, never, SqlClient.SqlClient> =
@@ -120,7 +120,7 @@ export class ActivityTimelineRepo extends Context.Service<
         return ActivityTimelineRepo.of({
           listLanes: Effect.fn("ActivityTimelineRepo.listLanes")(function* (workspaceId) {
             const rows = yield* sql<
-              Omit<LaneRow, "calendar_days"> & { readonly url: string | null }
+              Omit<TimelineLaneRow, "calendar_days"> & { readonly url: string | null }
             >`
               SELECT *
               FROM (
@@ -137,7 +137,7 @@ export class ActivityTimelineRepo extends Context.Service<
           countRows: Effect.fn("ActivityTimelineRepo.countRows")(function* (workspaceId, asked) {
             const first = earliestIdAt(new Date(asked.from))
             const end = latestIdAt(new Date(asked.to))
-            return yield* sql<TaskBucketRow>`
+            return yield* sql<TaskTimelineBucketRow>`
               SELECT task_id, bucket, ${counts}, 0 AS running
               FROM (
                 SELECT
@@ -176,7 +176,7 @@ export class ActivityTimelineRepo extends Context.Service<
             const hours = sql`
               hour >= ${new Date(asked.from)}
                   AND hour < ${new Date(asked.to)}`
-            return yield* sql<TaskBucketRow>`
+            return yield* sql<TaskTimelineBucketRow>`
               SELECT
                 task_id, ${bucketOf("hour", asked)} AS bucket, sum(succeeded)::integer AS succeeded,
                 sum(failed)::integer AS failed, sum(cancelled + skipped)::integer AS other, 0 AS running
@@ -211,7 +211,7 @@ export class ActivityTimelineRepo extends Context.Service<
             workspaceId,
             asked
           ) {
-            return yield* sql<TaskBucketRow>`
+            return yield* sql<TaskTimelineBucketRow>`
               SELECT
                 CASE WHEN task_id = ANY (${asked.taskIds}::uuid[]) THEN task_id END AS task_id,
                 ${bucketOf("scheduled_for", asked)} AS bucket, 0 AS succeeded, 0 AS failed,
@@ -230,7 +230,7 @@ export class ActivityTimelineRepo extends Context.Service<
             workspaceId,
             range
           ) {
-            return yield* sql<WorkerBucketRow>`
+            return yield* sql<WorkerTimelineBucketRow>`
               SELECT worker_id, ${bucketOf("scheduled_for", range)} AS bucket, ${counts}
               FROM (
                 SELECT worker_id, scheduled_for, status

@@ -14,14 +14,14 @@ import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Clock, Context, Effect, Layer, Result, type Schema, Semaphore } from "effect"
 import { hourMs, runInSlices } from "../../core/index.ts"
 import { ForecastRepo, type SlotTiming } from "../forecast/ForecastRepo.ts"
-import { maxSlots } from "../forecast/Forecasts.ts"
+import { maxForecastSlots } from "../forecast/Forecasts.ts"
 import { visitSlots } from "../forecast/visitSlots.ts"
 import {
   ActivityTimelineRepo,
-  type BucketRow,
-  type LaneRow,
-  type TaskBucketRow,
-  type WorkerBucketRow
+  type TimelineBucketRow,
+  type TimelineLaneRow,
+  type TaskTimelineBucketRow,
+  type WorkerTimelineBucketRow
 } from "./ActivityTimelineRepo.ts"
 
 type Query = Schema.Struct.Type<typeof ActivityTimelineQuery>
@@ -114,13 +114,15 @@ export class ActivityTimelines extends Context.Service<
   )
 }
 
-const runsOf = ({ failed, other, succeeded }: BucketRow) => succeeded + failed + other
+const runsOf = ({ failed, other, succeeded }: TimelineBucketRow) => succeeded + failed + other
 
 /**
  * Subtracts the counts of tasks with a lane from the totals, which leaves the counts of all other
  * tasks.
  */
-const splitTotals = (rows: ReadonlyArray<TaskBucketRow>): ReadonlyArray<TaskBucketRow> => [
+const splitTotals = (
+  rows: ReadonlyArray<TaskTimelineBucketRow>
+): ReadonlyArray<TaskTimelineBucketRow> => [
   ...rows.filter(({ task_id }) => task_id !== null),
   ...[...Map.groupBy(rows, ({ bucket }) => bucket)].map(([bucket, inBucket]) => {
     const countWithoutLane = (count: "failed" | "other" | "succeeded") =>
@@ -137,7 +139,7 @@ const splitTotals = (rows: ReadonlyArray<TaskBucketRow>): ReadonlyArray<TaskBuck
 ]
 
 /** Adds up each bucket's counts, and returns them as pairs of a bucket and a count. */
-const pairsOf = <Row extends BucketRow>(
+const pairsOf = <Row extends TimelineBucketRow>(
   rows: ReadonlyArray<Row>,
   count: (row: Row) => number
 ): ReadonlyArray<number> => {
@@ -151,15 +153,15 @@ const pairsOf = <Row extends BucketRow>(
   return pairs
 }
 
-const finishedPairs = (rows: ReadonlyArray<BucketRow>) => ({
+const finishedPairs = (rows: ReadonlyArray<TimelineBucketRow>) => ({
   succeeded: pairsOf(rows, ({ succeeded }) => succeeded),
   failed: pairsOf(rows, ({ failed }) => failed),
   other: pairsOf(rows, ({ other }) => other)
 })
 
 const toLane = (
-  task: LaneRow | undefined,
-  rows: ReadonlyArray<TaskBucketRow>,
+  task: TimelineLaneRow | undefined,
+  rows: ReadonlyArray<TaskTimelineBucketRow>,
   planned: ReadonlyArray<number>
 ): ActivityLane => ({
   kind: task?.kind ?? "other",
@@ -172,7 +174,7 @@ const toLane = (
   planned
 })
 
-const toWorkers = (rows: ReadonlyArray<WorkerBucketRow>): ReadonlyArray<WorkerLane> =>
+const toWorkers = (rows: ReadonlyArray<WorkerTimelineBucketRow>): ReadonlyArray<WorkerLane> =>
   [...Map.groupBy(rows, ({ worker_id }) => worker_id)].map(([worker_id, own]) => ({
     worker_id,
     ...finishedPairs(own)
@@ -198,7 +200,11 @@ const keyOf = ({ bounds, dst_overlap, schedule, timezone }: SlotTiming) =>
   JSON.stringify([schedule, timezone, dst_overlap, bounds])
 
 /** Counts the slots of each task from now on. Tasks with the same schedule share one count. */
-function* plansOf(tasks: ReadonlyArray<LaneRow>, range: ActivityTimelineRange, now: number) {
+function* plansOf(
+  tasks: ReadonlyArray<TimelineLaneRow>,
+  range: ActivityTimelineRange,
+  now: number
+) {
   const known = new Map<string, ReadonlyArray<number>>()
   const byTask: Array<ReadonlyArray<number>> = []
   let slots = 0
@@ -206,7 +212,7 @@ function* plansOf(tasks: ReadonlyArray<LaneRow>, range: ActivityTimelineRange, n
     const rhythm = { ...task, schedule: schedule ?? "" }
     const key = keyOf(rhythm)
     let pairs = known.get(key)
-    if (pairs === undefined && schedule !== null && range.to > now && slots <= maxSlots) {
+    if (pairs === undefined && schedule !== null && range.to > now && slots <= maxForecastSlots) {
       const counts = new Map<number, number>()
       slots += yield* visitSlots(
         rhythm,
@@ -221,5 +227,5 @@ function* plansOf(tasks: ReadonlyArray<LaneRow>, range: ActivityTimelineRange, n
     }
     byTask.push(pairs ?? [])
   }
-  return { byTask, isWhole: slots <= maxSlots }
+  return { byTask, isWhole: slots <= maxForecastSlots }
 }

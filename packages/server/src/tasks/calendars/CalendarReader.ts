@@ -8,7 +8,7 @@ import { calendarThread, type ParsedCalendar } from "./calendarThread.ts"
  * The maximum size of a calendar. A country's public holidays take 20 kB per year, and ten years of
  * a personal calendar take 1 MB.
  */
-export const maxBytes = 1024 * 1024
+export const maxCalendarBytes = 1024 * 1024
 const timeoutSeconds = 10
 
 /**
@@ -61,15 +61,15 @@ export class CalendarReader extends Context.Service<
           headers: { accept: "text/calendar" },
           body: null,
           timeout_seconds: timeoutSeconds,
-          keep_bytes: maxBytes
+          keep_bytes: maxCalendarBytes
         })
         if (response.error !== null) {
           const { code, message } = response.error
           return Result.fail(code === "http_status" ? `the server ${message}` : message)
         }
         const text = response.response_body ?? ""
-        if (Buffer.byteLength(text) >= maxBytes) {
-          return Result.fail(`it is too large: the limit is ${maxBytes} bytes`)
+        if (Buffer.byteLength(text) >= maxCalendarBytes) {
+          return Result.fail(`it is too large: the limit is ${maxCalendarBytes} bytes`)
         }
         const now = yield* Clock.currentTimeMillis
         return yield* turns.run(workspace_id, read(text, now))

@@ -15,7 +15,7 @@ import type { Outbox } from "../../events/index.ts"
 import { dayMs, elapsedMs, Ids, loop } from "../../core/index.ts"
 import type { RunQueue } from "../../engine/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
-import { schedulesOf } from "../Schedules.ts"
+import { makeScheduleWriter } from "../Schedules.ts"
 import { forbiddenTargetCheck } from "@scheduling/calls/egress/forbiddenTargetCheck"
 import { CalendarReader } from "./CalendarReader.ts"
 import { CalendarsRepo, type ClaimedCalendar } from "./CalendarsRepo.ts"
@@ -77,7 +77,7 @@ export class Calendars extends Context.Service<
       const rates = new AccountRateLimits(readsPerMinute)
       const reader = yield* CalendarReader
       const repo = yield* CalendarsRepo
-      const schedules = yield* schedulesOf({ update: repo.updateNextFire })
+      const schedules = yield* makeScheduleWriter({ update: repo.updateNextFire })
 
       const keep = Effect.fnUntraced(function* (
         workspace_id: AuthorizedWorkspaceId,

@@ -2,7 +2,7 @@ import { Effect, Result } from "effect"
 import type { Scope } from "effect"
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
-import { calendarTooComplex } from "./CalendarProblem.ts"
+import { calendarTooComplexMessage } from "./CalendarProblem.ts"
 
 /** The excluded days, or why the file cannot be read. */
 export type ParsedCalendar = Result.Result<ReadonlyArray<string>, string>
@@ -47,7 +47,7 @@ export const calendarThread = (
         return days === undefined ? Result.fail(problem) : Result.succeed(days)
       } catch (cause) {
         await end()
-        if (signal.aborted || isOutOfMemory(cause)) return Result.fail(calendarTooComplex)
+        if (signal.aborted || isOutOfMemory(cause)) return Result.fail(calendarTooComplexMessage)
         throw cause
       }
     }

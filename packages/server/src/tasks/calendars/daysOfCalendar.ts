@@ -1,11 +1,11 @@
 import ICAL from "ical.js"
 import { RRuleTemporal } from "rrule-temporal"
-import { CalendarProblem, calendarTooComplex } from "./CalendarProblem.ts"
+import { CalendarProblem, calendarTooComplexMessage } from "./CalendarProblem.ts"
 
 /** For how many days ahead a calendar's days are computed. */
 export const calendarDaysAhead = 400
 
-export const maxEvents = 5_000
+export const maxCalendarEvents = 5_000
 
 /** The maximum number of dates that one event can list in addition to those of its rule. */
 const maxDates = 5_000
@@ -36,7 +36,8 @@ Object.assign(ICAL.design.icalendar.value, { recur: {} })
  */
 export const daysOfCalendar = (text: string, nowMs: number): ReadonlyArray<string> => {
   const events = eventsOf(text)
-  if (events.length > maxEvents) throw new CalendarProblem(`it has more than ${maxEvents} events`)
+  if (events.length > maxCalendarEvents)
+    throw new CalendarProblem(`it has more than ${maxCalendarEvents} events`)
   const first = Math.floor(nowMs / dayMs) - 1
   const last = first + calendarDaysAhead - 1
   const covered = new Set<number>()
@@ -199,7 +200,7 @@ RRULE:${rule.replace(/(UNTIL=\d{8})T\d{6}Z?/, "$1")}`
       .between(new Date(from * dayMs), new Date(to * dayMs), true)
       .map(({ epochMilliseconds }) => epochMilliseconds / dayMs)
   } catch {
-    throw new CalendarProblem(calendarTooComplex)
+    throw new CalendarProblem(calendarTooComplexMessage)
   }
 }
 

@@ -26,15 +26,21 @@ import type { Outbox } from "../../events/index.ts"
 import { Limits } from "../../plans/index.ts"
 import { pageRequest, toPage, sortByName, sortByTime } from "../../store/index.ts"
 import { backfillTask } from "../backfillTask.ts"
-import { dieIfOverQuota, scheduledFiring } from "../Firing.ts"
-import { channelsByIds, showChannelKeys } from "./approvalChannels.ts"
+import { dieIfOverQuota, makeScheduledLifecycle } from "../TaskLifecycle.ts"
+import { channelKeysToIds, withChannelKeys } from "./approvalChannels.ts"
 import { approvalCheck } from "./approvalCheck.ts"
 import { callbackTargets, optionColumnsAfter } from "../TaskOptions.ts"
 import { withTimingColumn } from "../timingColumn.ts"
-import { type PausableTasks, tasksOf } from "../Tasks.ts"
+import { type PausableTasks, makeTasks } from "../Tasks.ts"
 import { queuedStepFields, toChainRun, toChainRunDetail } from "./chainRun.ts"
 import { ChainRunsRepo } from "./ChainRunsRepo.ts"
-import { chainDefinition, chainOptions, type ChainRow, ChainsRepo, toChain } from "./ChainsRepo.ts"
+import {
+  chainDefinition,
+  chainOptionColumns,
+  type ChainRow,
+  ChainsRepo,
+  toChain
+} from "./ChainsRepo.ts"
 
 export class Chains extends Context.Service<
   Chains,
@@ -72,7 +78,7 @@ export class Chains extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const chains = yield* ChainsRepo
       const runsRepo = yield* ChainRunsRepo
-      const scheduled = yield* scheduledFiring({
+      const scheduled = yield* makeScheduledLifecycle({
         kind: "chain",
         definition: chainDefinition,
         resource: "chain",
@@ -81,27 +87,27 @@ export class Chains extends Context.Service<
         listed: (row: ChainRow) => ({ ...row, last_run: null })
       })
       const checkApprovals = yield* approvalCheck
-      const firing: typeof scheduled = {
+      const lifecycle: typeof scheduled = {
         ...scheduled,
         remove: (task) =>
           Effect.tap(scheduled.remove(task), chains.removeSteps(task.workspace_id, task.id))
       }
-      const tasks = yield* tasksOf({
+      const tasks = yield* makeTasks({
         name: "Chains",
         sorts: { name: sortByName("t.name"), next_run_at: sortByTime("t.next_fire_at") },
         resource: "chain",
         defaults: chainDefaults,
         repo: chains,
-        firing,
+        lifecycle,
         merged: (changes: ChainUpdate) => changes,
         check: checkApprovals,
-        byIds: channelsByIds(sql),
-        withKeys: showChannelKeys(sql),
+        byIds: channelKeysToIds(sql),
+        withKeys: withChannelKeys(sql),
         columnsOf: (
           { depends_on: _, steps, ...given }: Partial<ChainInput>,
           before?: ChainRow
         ) => ({
-          ...optionColumnsAfter(chainOptions, withTimingColumn(given, before), before),
+          ...optionColumnsAfter(chainOptionColumns, withTimingColumn(given, before), before),
           ...(steps !== undefined && { steps: steps.map(withDefaults) })
         }),
         targets: (given) => [...targetsOf(given.steps ?? []), ...callbackTargets(given)],

@@ -162,7 +162,7 @@ export class ChainsRepo extends Context.Service<
     )
 }
 
-export const chainOptions = [
+export const chainOptionColumns = [
   "firing_options",
   "ending_options"
 ] satisfies ReadonlyArray<OptionColumn>
@@ -170,7 +170,7 @@ export const chainOptions = [
 const { columns, definition, show } = taskColumns<
   Chain,
   Omit<ChainRow, "steps"> & Pick<Chain, "steps">
->(Chain, chainOptions, definitionFields("chain"))
+>(Chain, chainOptionColumns, definitionFields("chain"))
 
 export const chainDefinition = (row: ChainRow): RecordedDefinition => {
   const { shown, ...defined } = definition(row)
@@ -180,7 +180,7 @@ export const chainDefinition = (row: ChainRow): RecordedDefinition => {
 export const toChain = (row: ListedChain): Chain =>
   show({ ...row, steps: row.steps.map(toStep) }, row.last_run)
 
-/** Converts a stored step. `showChannelKeys` adds its channels' keys later. */
+/** Converts a stored step. `withChannelKeys` adds its channels' keys later. */
 const toStep = (step: StoredStep): ChainStep => {
   if (step.kind === "approve") return { ...step, channel_keys: [] }
   if (step.kind === "wait") return step

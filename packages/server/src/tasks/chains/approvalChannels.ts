@@ -14,7 +14,7 @@ interface Steps {
 const keysOf = (step: ChainStepInput) => (step.kind === "approve" ? (step.channel_keys ?? []) : [])
 
 /** Replaces the channel keys in a chain's steps with ids. */
-export const channelsByIds =
+export const channelKeysToIds =
   (sql: SqlClient.SqlClient) =>
   <Given extends object>(
     workspaceId: AuthorizedWorkspaceId,
@@ -49,7 +49,7 @@ export const channelsByIds =
   }
 
 /** Adds channel keys to the steps. Runs no statement if no step names a channel. */
-export const showChannelKeys =
+export const withChannelKeys =
   (sql: SqlClient.SqlClient) =>
   (chains: ReadonlyArray<Chain>): Effect.Effect<ReadonlyArray<Chain>> => {
     const named = chains.filter(({ steps }) =>

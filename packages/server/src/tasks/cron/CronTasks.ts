@@ -23,12 +23,12 @@ import { sortByName, sortByTime } from "../../store/index.ts"
 import { callTargets, longCallColumns, moveRunsToNewWorker } from "../callTask.ts"
 import { Executions, type ExecutionsQuery } from "../executions/Executions.ts"
 import { backfillTask } from "../backfillTask.ts"
-import { dieIfOverQuota, scheduledFiring } from "../Firing.ts"
+import { dieIfOverQuota, makeScheduledLifecycle } from "../TaskLifecycle.ts"
 import {
-  isOlderThanRecent,
+  mayHaveOlderRuns,
   type LastRunRow,
   noLastRun,
-  recentIds,
+  recentIdRange,
   toLastRun,
   withOlderLastRuns
 } from "../LastRunRepo.ts"
@@ -40,7 +40,7 @@ import {
 } from "../TaskOptions.ts"
 import { type FiringColumns, type PlainColumns, taskColumns, type TaskRow } from "../TaskRow.ts"
 import { withTimingColumn } from "../timingColumn.ts"
-import { type PausableTasks, tasksOf } from "../Tasks.ts"
+import { type PausableTasks, makeTasks } from "../Tasks.ts"
 import { tasksRepo } from "../TasksRepo.ts"
 import { previewSchedule } from "./previewSchedule.ts"
 import type { PreviewQuery } from "./PreviewQuery.ts"
@@ -98,11 +98,11 @@ export class CronTasks extends Context.Service<
         hasDependencies: true,
         joinsLastRun: true,
         complete: (rows, now) =>
-          withOlderLastRuns(sql, rows, recentIds(now), ({ created_at }) =>
-            isOlderThanRecent(created_at, now)
+          withOlderLastRuns(sql, rows, recentIdRange(now), ({ created_at }) =>
+            mayHaveOlderRuns(created_at, now)
           )
       })
-      const firing = yield* scheduledFiring({
+      const lifecycle = yield* makeScheduledLifecycle({
         kind: "cron",
         definition,
         resource: "task",
@@ -110,13 +110,13 @@ export class CronTasks extends Context.Service<
         repo,
         listed: (row) => ({ ...row, ...noLastRun })
       })
-      const tasks = yield* tasksOf({
+      const tasks = yield* makeTasks({
         name: "CronTasks",
         sorts: { name: sortByName("t.name"), next_run_at: sortByTime("t.next_fire_at") },
         resource: "task",
         defaults: cronTaskDefaults,
         repo,
-        firing,
+        lifecycle,
         columnsOf: ({ depends_on: _, ...given }: Partial<CronTaskInput>, before?: CronTaskRow) =>
           optionColumnsAfter(options, withTimingColumn(given, before), before),
         merged: (changes: CronTaskUpdate, row) => mergedCall(changes, row),

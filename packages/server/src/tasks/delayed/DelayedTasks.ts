@@ -20,7 +20,7 @@ import type { Limits } from "../../plans/index.ts"
 import { sortByName, sortByTime } from "../../store/index.ts"
 import { callTargets, longCallColumns } from "../callTask.ts"
 import { Executions } from "../executions/Executions.ts"
-import { type LastRunRow, recentIds, toLastRun, withOlderLastRuns } from "../LastRunRepo.ts"
+import { type LastRunRow, recentIdRange, toLastRun, withOlderLastRuns } from "../LastRunRepo.ts"
 import {
   optionColumnsAfter,
   mergedCall,
@@ -28,9 +28,9 @@ import {
   type OptionColumns
 } from "../TaskOptions.ts"
 import { type PlainColumns, taskColumns, type TaskRow } from "../TaskRow.ts"
-import { type Tasks, tasksOf } from "../Tasks.ts"
+import { type Tasks, makeTasks } from "../Tasks.ts"
 import { tasksRepo } from "../TasksRepo.ts"
-import { dueFields, pendingFiring } from "./pendingFiring.ts"
+import { dueFields, makeDelayedLifecycle } from "./makeDelayedLifecycle.ts"
 
 /** A stored row. The status `running` is never stored, but computed from `run_at` and the queue. */
 type DelayedTaskRow = Omit<PlainColumns<DelayedTask>, "run_at" | "status"> &
@@ -82,15 +82,15 @@ export class DelayedTasks extends Context.Service<
         hasStatus: (workspaceId, status, now) => hasStatus(sql, workspaceId, status, now),
         joinsLastRun: true,
         complete: (rows, now) =>
-          withOlderLastRuns(sql, rows, recentIds(now), ({ status }) => status === "finished")
+          withOlderLastRuns(sql, rows, recentIdRange(now), ({ status }) => status === "finished")
       })
-      const tasks = yield* tasksOf({
+      const tasks = yield* makeTasks({
         name: "DelayedTasks",
         sorts: { name: sortByName("t.name"), run_at: sortByTime("t.run_at") },
         resource: "task",
         defaults: delayedTaskDefaults,
         repo,
-        firing: yield* pendingFiring(repo, definition, (row, status, run) => ({
+        lifecycle: yield* makeDelayedLifecycle(repo, definition, (row, status, run) => ({
           ...row,
           ...run,
           status

@@ -17,7 +17,7 @@ import { orNotFound } from "../../core/index.ts"
 import { RunQueue } from "../../engine/index.ts"
 import { Limits } from "../../plans/index.ts"
 import { runInSavepoint, StoreClock, transactionOf } from "../../store/index.ts"
-import type { Firing } from "../Firing.ts"
+import type { TaskLifecycle } from "../TaskLifecycle.ts"
 import type { LastRunRow } from "../LastRunRepo.ts"
 import { queueCheck } from "../queueCheck.ts"
 import type { TaskRow } from "../TaskRow.ts"
@@ -37,12 +37,12 @@ interface PendingRow extends TaskRow {
 }
 
 /**
- * Creates the `Firing` for tasks that run once. Both the beginning of a delay and the time at which
+ * Creates the `TaskLifecycle` for tasks that run once. Both the beginning of a delay and the time at which
  * a run is due are determined by the database clock. A task is shown as pending until the node's
  * clock reaches its time. If the clocks differ, the queue decides: if the run has started, it
  * rejects the change or the removal.
  */
-export const pendingFiring = Effect.fnUntraced(function* <
+export const makeDelayedLifecycle = Effect.fnUntraced(function* <
   Row extends PendingRow,
   Listed extends TaskRow & Pick<PendingRow, "run_at">
 >(
@@ -69,7 +69,7 @@ export const pendingFiring = Effect.fnUntraced(function* <
 
   const changeOf = changesOf("delayed_task", definition)
 
-  const firing: Firing<Row, Listed, DelayedTaskDefinition, never, Conflict> = {
+  const lifecycle: TaskLifecycle<Row, Listed, DelayedTaskDefinition, never, Conflict> = {
     changeOf,
 
     beforeChange: (workspaceId, { queue_id }) => checkQueue(workspaceId, queue_id),
@@ -163,7 +163,7 @@ export const pendingFiring = Effect.fnUntraced(function* <
         })
       )
   }
-  return firing
+  return lifecycle
 })
 
 /**

@@ -10,9 +10,9 @@ import { ChainId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { StepRequests } from "../chains/StepRequests.ts"
-import { type SentCall, renderSentCall, type WrittenCall } from "./renderSentCall.ts"
+import { type SentCall, renderSentCall, type StoredCall } from "./renderSentCall.ts"
 
-interface KnownCall extends WrittenCall {
+interface KnownCall extends StoredCall {
   /** The task's current name. */
   readonly name: string | null
   readonly key: string | null

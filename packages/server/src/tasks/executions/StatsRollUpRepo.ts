@@ -2,9 +2,9 @@ import { Context, Effect, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { dayMs } from "../../core/index.ts"
 import { repeatUntilFewerThan, transactionOf } from "../../store/index.ts"
-import { addRuns, rollUpOldBuckets, bucketStages } from "../uptime/taskBuckets.ts"
+import { addRunCounts, rollUpOldBuckets, bucketStages } from "../uptime/taskBuckets.ts"
 import { bucketColumns, statsAggregates } from "./ExecutionStatsRepo.ts"
-import { sumOf } from "./sumOf.ts"
+import { mergeHistogramsSql } from "./mergeHistogramsSql.ts"
 
 /**
  * Rolls up executions into `execution_stats` and `task_buckets` and, independently, into
@@ -92,8 +92,8 @@ export class StatsRollUpRepo extends Context.Service<
           failed = stats.failed + EXCLUDED.failed,
           cancelled = stats.cancelled + EXCLUDED.cancelled,
           skipped = stats.skipped + EXCLUDED.skipped,
-          (durations, duration_counts) = (${sql.literal(sumOf("durations", "duration_counts"))}),
-          (latenesses, lateness_counts) = (${sql.literal(sumOf("latenesses", "lateness_counts"))})`
+          (durations, duration_counts) = (${sql.literal(mergeHistogramsSql("durations", "duration_counts"))}),
+          (latenesses, lateness_counts) = (${sql.literal(mergeHistogramsSql("latenesses", "lateness_counts"))})`
 
       /** SQL that adds executions to the usage. Only executions that made a call count. */
       const insertUsage = (from: string, to: string) => sql<{ readonly workspace_id: string }>`
@@ -148,7 +148,7 @@ export class StatsRollUpRepo extends Context.Service<
             if (Option.isNone(from) || BigInt(from.value) >= BigInt(upTo)) return false
             const to = endOfPiece(from.value, { size, upTo })
             yield* insertPiece(from.value, to)
-            yield* addRuns(sql, from.value, to)
+            yield* addRunCounts(sql, from.value, to)
             yield* sql`
               UPDATE execution_stats_progress
               SET rolled_up_to = ${to}::bigint`

@@ -8,7 +8,7 @@ const addUpFrom = 200
  * SQL that merges two histograms. A histogram with few buckets is only concatenated, because
  * summing it up costs four times as much as all other work for a task.
  */
-export const sumOf = (buckets: string, counts: string) => `
+export const mergeHistogramsSql = (buckets: string, counts: string) => `
   SELECT stats.${buckets} || EXCLUDED.${buckets}, stats.${counts} || EXCLUDED.${counts}
   WHERE cardinality(stats.${buckets}) < ${addUpFrom}
   UNION ALL

@@ -14,7 +14,7 @@ export interface SentCall {
 }
 
 /** A call as stored with its task, before its references are replaced. */
-export interface WrittenCall extends SentCall {
+export interface StoredCall extends SentCall {
   readonly auth?: CallAuth | null
 }
 
@@ -29,7 +29,7 @@ const placeholder = "scheduling-masked-secret"
  * anything, fails with the cause.
  */
 export const renderSentCall = (
-  { auth = null, body, headers, method, url }: WrittenCall,
+  { auth = null, body, headers, method, url }: StoredCall,
   values: Omit<CallValues, "secrets">
 ): Result.Result<SentCall, string> => {
   const call = { method, url, headers, body }

@@ -12,7 +12,7 @@ import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { issueAt, type ValidationIssue } from "@scheduling/domain/shared/ValidationIssue"
 import { Clock, Context, Effect, Layer, Result, type Schema, Semaphore } from "effect"
 import { runInSlices } from "../../core/index.ts"
-import { busiestMinutesOf, RunCountsByMinute, firesIn } from "./RunCountsByMinute.ts"
+import { busiestMinutesOf, RunCountsByMinute, firesInMinute } from "./RunCountsByMinute.ts"
 import { type CountedSlotTiming, ForecastRepo, type ForecastTaskRow } from "./ForecastRepo.ts"
 
 type Query = Schema.Struct.Type<typeof ForecastQuery>
@@ -21,7 +21,7 @@ type Query = Schema.Struct.Type<typeof ForecastQuery>
  * The maximum number of slots in one forecast. Visiting them takes a node 250 ms, in slices of a
  * few milliseconds.
  */
-export const maxSlots = 5_000_000
+export const maxForecastSlots = 5_000_000
 
 const minutesPerStep = 500
 
@@ -104,7 +104,7 @@ export class Forecasts extends Context.Service<
   )
 }
 
-/** Counts the slots of all schedules. Returns undefined if there are more than `maxSlots`. */
+/** Counts the slots of all schedules. Returns undefined if there are more than `maxForecastSlots`. */
 function* countsOf(
   rhythms: ReadonlyArray<CountedSlotTiming>,
   range: ForecastRange
@@ -113,7 +113,7 @@ function* countsOf(
   let slots = 0
   for (const rhythm of rhythms) {
     slots += yield* counts.addRhythm(rhythm)
-    if (slots > maxSlots) return undefined
+    if (slots > maxForecastSlots) return undefined
   }
   return counts
 }
@@ -152,7 +152,7 @@ function* firingIn(
     const open = [...firing].filter(([, { tasks }]) => tasks < maxTasksPerBusyMinute)
     if (open.length === 0) break
     for (const [minute, place] of open) {
-      if (!(yield* firesIn(rhythm, minute, range))) continue
+      if (!(yield* firesInMinute(rhythm, minute, range))) continue
       place.found.push(rhythm)
       place.tasks += rhythm.tasks
     }
@@ -174,6 +174,6 @@ const tooMuch = invalid(
   issueAt(
     ["to"],
     "out_of_range",
-    `must be earlier, because the schedules have more than ${maxSlots} slots until then`
+    `must be earlier, because the schedules have more than ${maxForecastSlots} slots until then`
   )
 )

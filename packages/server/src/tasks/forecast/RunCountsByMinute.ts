@@ -90,7 +90,7 @@ export const busiestMinutesOf = (minutes: RunCountsByMinute["all"]): RunCountsBy
     .slice(0, maxBusiestMinutes)
 
 /** Returns whether the schedule fires in the part of the minute that is in the range. */
-export function* firesIn(
+export function* firesInMinute(
   rhythm: SlotTiming,
   minute: number,
   { from, to }: ForecastRange

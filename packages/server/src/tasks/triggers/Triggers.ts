@@ -6,12 +6,8 @@ import { randomBytes } from "node:crypto"
 import { AuditLog, currentAuthor } from "../../accounts/index.ts"
 import { mac, orNotFound, seal, Secrets, unsealIfKnown } from "../../core/index.ts"
 import { transactionOf } from "../../store/index.ts"
-import {
-  type RequestedTask,
-  type TriggeredTask,
-  type TriggerRow,
-  TriggersRepo
-} from "./TriggersRepo.ts"
+import type { CronOrChainRef } from "../TaskRow.ts"
+import { type RequestedTriggerRow, type TriggerRow, TriggersRepo } from "./TriggersRepo.ts"
 
 /** A task's trigger URL, with the secret part of the URL. */
 export interface TaskTrigger {
@@ -28,7 +24,10 @@ export interface ExpectedSignature {
 }
 
 /** The task that a trigger URL belongs to. */
-export interface RequestedTrigger extends Pick<RequestedTask, "kind" | "lane" | "workspace_id"> {
+export interface RequestedTrigger extends Pick<
+  RequestedTriggerRow,
+  "kind" | "lane" | "workspace_id"
+> {
   readonly task_id: string
   readonly signature: ExpectedSignature | null
 }
@@ -38,11 +37,14 @@ export class Triggers extends Context.Service<
   Triggers,
   {
     /** Finds the trigger of a task. Returns null if the trigger is turned off. */
-    readonly find: (task: TriggeredTask) => Effect.Effect<TaskTrigger | null, NotFound>
+    readonly find: (task: CronOrChainRef) => Effect.Effect<TaskTrigger | null, NotFound>
     /** Creates the URL unless it exists, and sets the signature. */
-    readonly set: (task: TriggeredTask, input: TriggerInput) => Effect.Effect<TaskTrigger, NotFound>
-    readonly rotate: (task: TriggeredTask) => Effect.Effect<TaskTrigger, NotFound>
-    readonly remove: (task: TriggeredTask) => Effect.Effect<void, NotFound>
+    readonly set: (
+      task: CronOrChainRef,
+      input: TriggerInput
+    ) => Effect.Effect<TaskTrigger, NotFound>
+    readonly rotate: (task: CronOrChainRef) => Effect.Effect<TaskTrigger, NotFound>
+    readonly remove: (task: CronOrChainRef) => Effect.Effect<void, NotFound>
     /** Finds the task that a request runs, by the secret part of the request's URL. */
     readonly findByToken: (token: string) => Effect.Effect<RequestedTrigger, NotFound>
   }
@@ -68,7 +70,7 @@ export class Triggers extends Context.Service<
         created_at
       })
 
-      const find = Effect.fnUntraced(function* (task: TriggeredTask) {
+      const find = Effect.fnUntraced(function* (task: CronOrChainRef) {
         const row = yield* repo.find(task)
         return row === undefined
           ? yield* new NotFound({ resource: task.kind === "cron" ? "task" : "chain" })
@@ -84,12 +86,12 @@ export class Triggers extends Context.Service<
         }
       })
 
-      const lock = (task: TriggeredTask) =>
+      const lock = (task: CronOrChainRef) =>
         orNotFound(task.kind === "cron" ? "task" : "chain")(repo.lockTask(task))
 
       const record = Effect.fnUntraced(function* (
         action: "trigger.created" | "trigger.updated" | "trigger.rotated" | "trigger.deleted",
-        { id, kind, workspaceId }: TriggeredTask,
+        { id, kind, workspaceId }: CronOrChainRef,
         details: { readonly name: string | null; readonly sender?: TriggerSender | null }
       ) {
         const { actor, origin } = yield* currentAuthor
@@ -144,7 +146,7 @@ export class Triggers extends Context.Service<
 
         findByToken: Effect.fn("Triggers.findByToken")(function* (token) {
           const found = yield* repo.findByHash(hashing.map((key) => mac(key, token)))
-          if (Option.isNone(found)) return yield* unknownTrigger
+          if (Option.isNone(found)) return yield* unknownTriggerError
           const { kind, lane, sealed_secret, sender, task_id, workspace_id } = found.value
           const secret =
             sealed_secret === null ? undefined : unsealIfKnown(signing, task_id, sealed_secret)
@@ -156,7 +158,7 @@ export class Triggers extends Context.Service<
   )
 }
 
-export const unknownTrigger = new NotFound({
+export const unknownTriggerError = new NotFound({
   resource: "trigger",
   message: "No trigger at this URL. It was turned off or replaced, or its task was deleted."
 })

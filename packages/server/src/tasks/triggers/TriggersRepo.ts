@@ -3,6 +3,7 @@ import type { TriggerSender } from "@scheduling/domain/tasks/Trigger"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { authorize } from "../../accounts/index.ts"
+import type { CronOrChainRef } from "../TaskRow.ts"
 
 export interface TriggerRow {
   readonly task_id: string
@@ -14,15 +15,8 @@ export interface TriggerRow {
   readonly created_at: Date
 }
 
-/** A task that can have a trigger URL, by its kind. */
-export interface TriggeredTask {
-  readonly workspaceId: AuthorizedWorkspaceId
-  readonly kind: "cron" | "chain"
-  readonly id: string
-}
-
-/** The task that a request to a trigger URL runs. */
-export interface RequestedTask extends TriggerRow {
+/** The trigger that a request names by its URL, with the kind of its task. */
+export interface RequestedTriggerRow extends TriggerRow {
   readonly kind: "cron" | "chain"
   readonly lane: bigint
 }
@@ -31,23 +25,23 @@ export class TriggersRepo extends Context.Service<
   TriggersRepo,
   {
     /** Returns null for a task without a trigger URL, and undefined if there is no such task. */
-    readonly find: (task: TriggeredTask) => Effect.Effect<TriggerRow | null | undefined>
+    readonly find: (task: CronOrChainRef) => Effect.Effect<TriggerRow | null | undefined>
     /** Locks the task until the transaction ends, and returns its name. */
     readonly lockTask: (
-      task: TriggeredTask
+      task: CronOrChainRef
     ) => Effect.Effect<Option.Option<{ readonly name: string | null }>>
     readonly findByHash: (
       hashes: ReadonlyArray<string>
-    ) => Effect.Effect<Option.Option<RequestedTask>>
+    ) => Effect.Effect<Option.Option<RequestedTriggerRow>>
     readonly save: (row: TriggerRow) => Effect.Effect<void>
     /** Removes the trigger URL. Returns false if the task had none. */
-    readonly remove: (task: TriggeredTask) => Effect.Effect<boolean>
+    readonly remove: (task: CronOrChainRef) => Effect.Effect<boolean>
   }
 >()("@scheduling/server/tasks/triggers/TriggersRepo") {
   static readonly layer: Layer.Layer<TriggersRepo, never, SqlClient.SqlClient> = Layer.effect(
     TriggersRepo,
     Effect.map(SqlClient.SqlClient, (sql) => {
-      const isTask = ({ id, kind, workspaceId }: TriggeredTask): Statement.Fragment => sql`
+      const isTask = ({ id, kind, workspaceId }: CronOrChainRef): Statement.Fragment => sql`
         tasks.workspace_id = ${workspaceId}
         AND tasks.kind = ${kind}
         AND tasks.id = ${id}`
@@ -72,7 +66,7 @@ export class TriggersRepo extends Context.Service<
         }, Effect.orDie),
 
         findByHash: Effect.fn("TriggersRepo.findByHash")(function* (hashes) {
-          const rows = yield* sql<RequestedTask>`
+          const rows = yield* sql<RequestedTriggerRow>`
             SELECT task_triggers.*, tasks.kind, tasks.lane
             FROM task_triggers
             JOIN tasks ON tasks.id = task_triggers.task_id

@@ -30,7 +30,7 @@ export const eventIdOf = (
  * Returns the response to a request with which the sender only checks the URL before it sends
  * events. Returns undefined if the request is an event.
  */
-export const answerToCheck = (
+export const answerToUrlCheck = (
   sender: TriggerSender,
   { headers }: Pick<SignedRequest, "headers">,
   input: Schema.Json

@@ -6,7 +6,7 @@ import { mayWrite } from "../../accounts/index.ts"
 import { inWorkspace, requestBaseUrl, preventCompression } from "../../http/index.ts"
 import { timestampOf } from "../../store/index.ts"
 import { type TaskTrigger, Triggers } from "./Triggers.ts"
-import type { TriggeredTask } from "./TriggersRepo.ts"
+import type { CronOrChainRef } from "../TaskRow.ts"
 
 interface OfTask<Params> {
   readonly params: Params & { readonly workspace_id: WorkspaceId }
@@ -14,7 +14,7 @@ interface OfTask<Params> {
 
 /** Creates the handlers for the trigger URL of a task. `idOf` returns the id of the task. */
 export const triggerHandlers = Effect.fnUntraced(function* <Params>(
-  kind: TriggeredTask["kind"],
+  kind: CronOrChainRef["kind"],
   idOf: (params: Params) => string
 ) {
   const baseUrl = yield* requestBaseUrl

@@ -16,8 +16,8 @@ import { Idempotency, respondWithError } from "../../http/index.ts"
 import { Chains } from "../chains/Chains.ts"
 import { CronTasks } from "../cron/CronTasks.ts"
 import { checkInputSize, readInput } from "./readInput.ts"
-import { answerToCheck, eventIdOf } from "./senderRules.ts"
-import { type RequestedTrigger, Triggers, unknownTrigger } from "./Triggers.ts"
+import { answerToUrlCheck, eventIdOf } from "./senderRules.ts"
+import { type RequestedTrigger, Triggers, unknownTriggerError } from "./Triggers.ts"
 import { type SignedRequest, verifySignature } from "./verifySignature.ts"
 
 /**
@@ -63,7 +63,7 @@ export const triggerRouteLayer = HttpRouter.use(
       const signature = secret === null ? undefined : verifySignature(sender, secret, request, now)
       if (signature === undefined) return yield* new InvalidSignature()
       const input = yield* readInput(request.headers["content-type"], request.body)
-      const check = answerToCheck(sender, request, input)
+      const check = answerToUrlCheck(sender, request, input)
       if (check !== undefined) return HttpServerResponse.jsonUnsafe(check, { headers: notStored })
       const id = eventIdOf(sender, request, input, signature)
       const key = createHash("sha256").update(`${sender} ${id}`).digest("base64url")
@@ -88,7 +88,7 @@ export const triggerRouteLayer = HttpRouter.use(
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         const [, token] = shape.exec(request.url) ?? []
-        if (token === undefined) return yield* unknownTrigger
+        if (token === undefined) return yield* unknownTriggerError
         const trigger = yield* triggers.findByToken(token)
         const message = NodeHttpServerRequest.toIncomingMessage(request)
         const limited = rates.take(message, { id: trigger.task_id, lane: trigger.lane })

@@ -1,14 +1,7 @@
-import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { CronOrChainRef } from "../TaskRow.ts"
 import { countRuns } from "./taskBuckets.ts"
-
-/** A task or a chain, by its kind. */
-export interface CountedTask {
-  readonly workspaceId: AuthorizedWorkspaceId
-  readonly kind: "cron" | "chain"
-  readonly id: string
-}
 
 /**
  * The finished runs of a task in a bucket of five minutes, an hour or a day. If several rows begin
@@ -30,8 +23,8 @@ export interface RunCountsRow {
 export class TaskBucketsRepo extends Context.Service<
   TaskBucketsRepo,
   {
-    readonly exists: (task: CountedTask) => Effect.Effect<boolean>
-    readonly list: (task: CountedTask, from: Date) => Effect.Effect<ReadonlyArray<RunCountsRow>>
+    readonly exists: (task: CronOrChainRef) => Effect.Effect<boolean>
+    readonly list: (task: CronOrChainRef, from: Date) => Effect.Effect<ReadonlyArray<RunCountsRow>>
   }
 >()("@scheduling/server/tasks/uptime/TaskBucketsRepo") {
   static readonly layer: Layer.Layer<TaskBucketsRepo, never, SqlClient.SqlClient> = Layer.effect(

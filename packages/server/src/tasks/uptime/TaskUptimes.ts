@@ -5,18 +5,19 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { StoreClock, timestampOf } from "../../store/index.ts"
 import { StatisticsHistogram } from "../executions/StatisticsHistogram.ts"
-import { type CountedTask, type RunCountsRow, TaskBucketsRepo } from "./TaskBucketsRepo.ts"
+import type { CronOrChainRef } from "../TaskRow.ts"
+import { type RunCountsRow, TaskBucketsRepo } from "./TaskBucketsRepo.ts"
 
 /** Computes how often the runs of tasks succeeded in a period, and how long they took. */
 export class TaskUptimes extends Context.Service<
   TaskUptimes,
   {
     readonly uptime: (
-      task: CountedTask,
+      task: CronOrChainRef,
       period: UptimePeriod | undefined
     ) => Effect.Effect<TaskUptime, NotFound>
     readonly series: (
-      task: CountedTask,
+      task: CronOrChainRef,
       period: UptimePeriod | undefined
     ) => Effect.Effect<TaskUptimeSeries, NotFound>
   }
@@ -28,7 +29,7 @@ export class TaskUptimes extends Context.Service<
         const now = Effect.orDie((yield* StoreClock)(yield* SqlClient.SqlClient))
         const repo = yield* TaskBucketsRepo
 
-        const read = Effect.fnUntraced(function* (task: CountedTask, period: UptimePeriod) {
+        const read = Effect.fnUntraced(function* (task: CronOrChainRef, period: UptimePeriod) {
           if (!(yield* repo.exists(task))) {
             return yield* new NotFound({ resource: task.kind === "cron" ? "task" : "chain" })
           }

@@ -1,6 +1,6 @@
 import type { SqlClient, Statement } from "effect/sql"
 import { outcomeColumns, outcomeAggregates } from "../executions/ExecutionStatsRepo.ts"
-import { sumOf } from "../executions/sumOf.ts"
+import { mergeHistogramsSql } from "../executions/mergeHistogramsSql.ts"
 
 /** The length of the shortest buckets in seconds. Runs are first added to these buckets. */
 const shortest = 300
@@ -97,10 +97,10 @@ const insertCounted = (sql: SqlClient.SqlClient, counted: Statement.Fragment) =>
     failed = stats.failed + EXCLUDED.failed,
     cancelled = stats.cancelled + EXCLUDED.cancelled,
     skipped = stats.skipped + EXCLUDED.skipped,
-    (durations, duration_counts) = (${sql.literal(sumOf("durations", "duration_counts"))})`
+    (durations, duration_counts) = (${sql.literal(mergeHistogramsSql("durations", "duration_counts"))})`
 
 /** Adds the runs that ended with one of the executions between two ordinals. */
-export const addRuns = (sql: SqlClient.SqlClient, after: string, upTo: string) =>
+export const addRunCounts = (sql: SqlClient.SqlClient, after: string, upTo: string) =>
   insertCounted(sql, countRuns(sql, sql`ordinal > ${after}::bigint AND ordinal <= ${upTo}::bigint`))
 
 /**

@@ -2,7 +2,7 @@ import type { UptimePeriod } from "@scheduling/domain/monitors/MonitorUptime"
 import type { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
 import { inWorkspace } from "../../http/index.ts"
-import type { CountedTask } from "./TaskBucketsRepo.ts"
+import type { CronOrChainRef } from "../TaskRow.ts"
 import { TaskUptimes } from "./TaskUptimes.ts"
 
 interface OfPeriod<Params> {
@@ -12,7 +12,7 @@ interface OfPeriod<Params> {
 
 /** Creates the handlers for the success rate of a task. `idOf` returns the id of the task. */
 export const uptimeHandlers = <Params>(
-  kind: CountedTask["kind"],
+  kind: CronOrChainRef["kind"],
   idOf: (params: Params) => string
 ) =>
   Effect.map(TaskUptimes, (uptimes) => ({

@@ -6,7 +6,7 @@ import { Effect, Fiber, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { ServerResponse } from "node:http"
-import { maxBytes } from "../../../src/tasks/calendars/CalendarReader.ts"
+import { maxCalendarBytes } from "../../../src/tasks/calendars/CalendarReader.ts"
 import { Calendars } from "../../../src/tasks/calendars/Calendars.ts"
 import { selfHostedPlan } from "../../../src/core/config/plans.ts"
 import { fire } from "../../../src/engine/transitions/fire.ts"
@@ -181,12 +181,12 @@ layer(RefreshingCalendarsLayer.pipe(Layer.provideMerge(testAppLayer(config))))(
           yield* refusedFor(),
           "excluded_calendar.url could not be read: the server responded with 500."
         )
-        says(calendar("20260602").padEnd(maxBytes, "\n"))
+        says(calendar("20260602").padEnd(maxCalendarBytes, "\n"))
         assert.strictEqual(
           yield* refusedFor(),
-          `excluded_calendar.url could not be read: it is too large: the limit is ${maxBytes} bytes.`
+          `excluded_calendar.url could not be read: it is too large: the limit is ${maxCalendarBytes} bytes.`
         )
-        says(calendar("20260602").padEnd(2 * maxBytes, "\n"))
+        says(calendar("20260602").padEnd(2 * maxCalendarBytes, "\n"))
         assert.match(yield* refusedFor(), /it is too large: the limit is \d+ bytes\.$/)
         for (const location of ["http://169.254.169.254/", `http://127.0.0.1:${other}/`]) {
           state.answer = (response) => void response.writeHead(302, { location }).end()

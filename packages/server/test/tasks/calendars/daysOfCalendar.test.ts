@@ -1,7 +1,7 @@
 // @tags slow
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import { daysOfCalendar, maxEvents } from "../../../src/tasks/calendars/daysOfCalendar.ts"
+import { daysOfCalendar, maxCalendarEvents } from "../../../src/tasks/calendars/daysOfCalendar.ts"
 import { calendarThread } from "../../../src/tasks/calendars/calendarThread.ts"
 
 const now = Date.UTC(2026, 5, 1, 12)
@@ -116,11 +116,11 @@ describe("the days of a calendar", () => {
     [
       "too many events",
       calendar(
-        ...Array(maxEvents + 1)
+        ...Array(maxCalendarEvents + 1)
           .fill(event())
           .flat()
       ),
-      `it has more than ${maxEvents} events`
+      `it has more than ${maxCalendarEvents} events`
     ],
     [
       "a rule it cannot follow",
@@ -230,12 +230,12 @@ const never = "RRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30"
 
 const endless = [
   calendar(
-    ...Array(maxEvents)
+    ...Array(maxCalendarEvents)
       .fill(event("DTSTART;VALUE=DATE:00010101", `${never};COUNT=99999`))
       .flat()
   ),
   calendar(
-    ...Array(maxEvents)
+    ...Array(maxCalendarEvents)
       .fill(event(from, "DTEND;VALUE=DATE:99991231", "RRULE:FREQ=DAILY"))
       .flat()
   )
