@@ -1,6 +1,6 @@
 import { Console, Effect } from "effect"
 import { AgentExitError, describeError } from "./ServiceRejection.ts"
-import { Service } from "./service/Service.ts"
+import { ServiceClient } from "./service/ServiceClient.ts"
 import type { Settings } from "./settings.ts"
 
 /**
@@ -13,7 +13,7 @@ export const checkService = Effect.fnUntraced(function* ({
   labels,
   url
 }: Pick<Settings, "labels" | "url">) {
-  const service = yield* Service
+  const service = yield* ServiceClient
   yield* service.beat({ payload: { session: unknownSession, running: [] } }).pipe(
     Effect.timeout("10 seconds"),
     Effect.catchTag("SessionEnded", () => Effect.void),

@@ -1,17 +1,17 @@
-import { Call, ConnectionsLimits } from "@scheduling/calls/Call"
+import { OutgoingCalls, CallConnectionLimits } from "@scheduling/calls/OutgoingCalls"
 import { EgressAllow } from "@scheduling/calls/egress/Egress"
 import { TargetChecks } from "@scheduling/calls/probes/TargetChecks"
 import { maxAgentSlots } from "@scheduling/domain/workers/WorkerProtocol"
 import { Clock, Console, DateTime, Deferred, Effect, Layer, Option, Redacted, Result } from "effect"
 import { Command, Flag } from "effect/cli"
 import { env } from "node:process"
-import { Agent } from "./Agent.ts"
+import { AgentState } from "./AgentState.ts"
 import { runAgent } from "./runAgent.ts"
 import { AgentExitError } from "./ServiceRejection.ts"
 import { pluralize } from "./pluralize.ts"
 import { checkService } from "./checkService.ts"
 import { readSettingsFile, readTokenFile } from "./readSettingsFile.ts"
-import { Service } from "./service/Service.ts"
+import { ServiceClient } from "./service/ServiceClient.ts"
 import {
   dropUndefined,
   type PartialSettings,
@@ -137,10 +137,10 @@ const readSettings = Effect.fnUntraced(function* (typed: Flags) {
 })
 
 const withSettings = (settings: Settings) =>
-  Layer.mergeAll(Service.layer(settings), Call.layer, TargetChecks.layer).pipe(
+  Layer.mergeAll(ServiceClient.layer(settings), OutgoingCalls.layer, TargetChecks.layer).pipe(
     Layer.provide(Layer.succeed(EgressAllow, settings.allow)),
     Layer.provide(
-      Layer.succeed(ConnectionsLimits, { perOrigin: settings.slots, idle: settings.slots })
+      Layer.succeed(CallConnectionLimits, { perOrigin: settings.slots, idle: settings.slots })
     )
   )
 
@@ -166,7 +166,7 @@ const run = Command.make("run", flags, (typed) =>
     const stop = yield* Deferred.make<void>()
     yield* onStopSignal(stop)
     yield* runAgent(stop).pipe(
-      Effect.provide(Agent.layer(settings, writeStatusTo(settings.statusFile))),
+      Effect.provide(AgentState.layer(settings, writeStatusTo(settings.statusFile))),
       Effect.provide(withSettings(settings))
     )
   }).pipe(Effect.scoped)
@@ -195,7 +195,7 @@ const check = Command.make("check", flags, (typed) =>
     yield* Console.log(
       `settings   ok: ${pluralize(settings.slots, "slot")}, ${settings.allow.length === 0 ? "public addresses only" : `${pluralize(settings.allow.length, "private network")} allowed`}`
     )
-    yield* checkService(settings).pipe(Effect.provide(Service.layer(settings)))
+    yield* checkService(settings).pipe(Effect.provide(ServiceClient.layer(settings)))
   })
 ).pipe(
   Command.withDescription(

@@ -1,6 +1,6 @@
 import { SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { Deferred, Effect, Exit } from "effect"
-import { Agent } from "./Agent.ts"
+import { AgentState } from "./AgentState.ts"
 import { pluralize } from "./pluralize.ts"
 import { missingLabelsWarning, listLabels } from "./missingLabelsWarning.ts"
 import {
@@ -8,7 +8,7 @@ import {
   type ServiceRejection,
   findServiceRejection
 } from "./ServiceRejection.ts"
-import { makePause } from "./service/makePause.ts"
+import { makeIdlePause } from "./service/makeIdlePause.ts"
 import { claimRuns } from "./session/claimRuns.ts"
 import { abandonRuns, drainSession } from "./session/drainSession.ts"
 import { sendHello } from "./session/sendHello.ts"
@@ -34,7 +34,7 @@ const shortSessionMs = 10_000
  *    (`session/drainSession.ts`).
  */
 export const runAgent = Effect.fnUntraced(function* (stop: Deferred.Deferred<void>) {
-  const { reportStatus } = yield* Agent
+  const { reportStatus } = yield* AgentState
   yield* runSessions(Effect.as(Deferred.await(stop), undefined)).pipe(
     Effect.ensuring(abandonRuns),
     Effect.catch((refusal: ServiceRejection) => Effect.fail(toAgentExitError(refusal))),
@@ -43,8 +43,8 @@ export const runAgent = Effect.fnUntraced(function* (stop: Deferred.Deferred<voi
 })
 
 const runSessions = Effect.fnUntraced(function* (stopped: Effect.Effect<undefined>) {
-  const agent = yield* Agent
-  const pause = yield* makePause
+  const agent = yield* AgentState
+  const pause = yield* makeIdlePause
   for (;;) {
     yield* agent.reportStatus
     const welcome = yield* Effect.raceFirst(sendHello, stopped)
@@ -66,7 +66,7 @@ const runSessions = Effect.fnUntraced(function* (stopped: Effect.Effect<undefine
 })
 
 const begin = Effect.fnUntraced(function* (welcome: Effect.Success<typeof sendHello>) {
-  const agent = yield* Agent
+  const agent = yield* AgentState
   const { slots, labels } = agent.settings
   agent.worker = welcome.name
   agent.isOnline = true

@@ -21,7 +21,7 @@ export interface CallRequest {
   /** The secrets to sign with. Absent if the call is unsigned or `signature` is set. */
   readonly signing?: Signing | undefined
   /** A signature created by the service, because an agent has no secrets. */
-  readonly signature?: Signature
+  readonly signature?: SignatureHeaders
   /** Secret values substituted into the request. They are masked in the response. */
   readonly secrets?: ReadonlyArray<string>
   /** How many bytes of the response body to keep. Defaults to 10,000. */
@@ -38,7 +38,7 @@ export interface CallRequest {
   readonly traceparent?: string
 }
 
-export interface Signature {
+export interface SignatureHeaders {
   readonly id: string
   /** Seconds since the epoch. */
   readonly timestamp: number

@@ -4,7 +4,7 @@ import { parseCallUrl } from "@scheduling/domain/calls/CallUrl"
 import { webhookHeaderNames } from "@scheduling/domain/webhooks/StandardWebhooks"
 import { type Clock, Data, Option, Result } from "effect"
 import packageJson from "../package.json" with { type: "json" }
-import type { CallRequest, Signature } from "./CallRequest.ts"
+import type { CallRequest, SignatureHeaders } from "./CallRequest.ts"
 import { receiverKeys, signSync, webhookId } from "./signing.ts"
 
 /** The error of an exchange whose request was not written, because `maySend` returned false. */
@@ -131,7 +131,7 @@ const signer = (
 }
 
 /** Returns the request headers, without those of the signature and of HTTP itself. */
-export const sentHeaders = (
+export const unsignedHeaders = (
   request: Pick<CallRequest, "attempt" | "body" | "execution_id" | "headers" | "task">
 ): Readonly<Record<string, string>> => {
   const fields = fieldsOf(request, request.body)
@@ -182,7 +182,7 @@ const fieldsOf = (
   return headers
 }
 
-const signatureHeaders = ({ id, signature, timestamp }: Signature) => [
+const signatureHeaders = ({ id, signature, timestamp }: SignatureHeaders) => [
   webhookHeaderNames.id,
   id,
   webhookHeaderNames.timestamp,

@@ -1,12 +1,12 @@
 import { Clock, Effect, Fiber, type Scope } from "effect"
-import { WaitingCalls } from "./WaitingCalls.ts"
+import { TimeoutQueue } from "./TimeoutQueue.ts"
 
 /**
  * Notifies calls when they time out. Calls with the same timeout expire in the order in which they
  * began, so one fiber per timeout is enough.
  */
 export class Timeouts {
-  private readonly byTimeout = new Map<number, WaitingCalls>()
+  private readonly byTimeout = new Map<number, TimeoutQueue>()
   private readonly clock: Clock.Clock
   private readonly fork: (watch: Effect.Effect<void>) => void
 
@@ -31,14 +31,14 @@ export class Timeouts {
     const endsAtMs = this.nowMs() + millis
     const known = this.byTimeout.get(millis)
     if (known !== undefined) return known.add(endsAtMs, onTimeout)
-    const calls = new WaitingCalls()
+    const calls = new TimeoutQueue()
     const cancel = calls.add(endsAtMs, onTimeout)
     this.byTimeout.set(millis, calls)
     this.fork(this.watch(millis, calls))
     return cancel
   }
 
-  private watch(millis: number, calls: WaitingCalls): Effect.Effect<void> {
+  private watch(millis: number, calls: TimeoutQueue): Effect.Effect<void> {
     return Effect.whileLoop({
       while: () => {
         const isNeeded = calls.nextEndsAtMs !== undefined

@@ -8,7 +8,7 @@ import { classifyResponse } from "./classifyResponse.ts"
 import { secretsMasker } from "./maskSecrets.ts"
 import { parseRetryAfter } from "./parseRetryAfter.ts"
 
-export const rejectedCall = (error: ExecutionError): ResponseOrFailure => ({
+export const rejectedCallResult = (error: ExecutionError): ResponseOrFailure => ({
   status_code: null,
   response_body: null,
   error,
@@ -51,7 +51,7 @@ export const classifyExchange = (
   const clean = secrets.length === 0 ? unmasked : secretsMasker(secrets)
   if (exchange.complete) return respondedResult(exchange, success, nowMillis, clean)
   const error = timeout ?? describeError(exchange.error ?? new ResponseTruncated())
-  if (error.code === "address_refused") return rejectedCall(error)
+  if (error.code === "address_refused") return rejectedCallResult(error)
   return {
     status_code: exchange.statusCode,
     response_body: exchange.body === null ? null : clean(exchange.body),

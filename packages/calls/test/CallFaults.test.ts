@@ -1,11 +1,11 @@
 // @tags slow
 import { executionError, parseErrorLine } from "@scheduling/domain/executions/ExecutionError"
 import { ResponseTruncated } from "../src/exchange/ResponseParser.ts"
-import { Call } from "../src/Call.ts"
+import { OutgoingCalls } from "../src/OutgoingCalls.ts"
 import { describeError } from "../src/describeError.ts"
 import { Exchange } from "../src/exchange/Exchange.ts"
 import { TlsThread } from "../src/threads/TlsThread.ts"
-import { callLayer, callRequest, httpTarget, replying, tcpTarget } from "./support/CallTargets.ts"
+import { callLayer, callRequest, httpTarget, replyWith, tcpTarget } from "./support/CallTargets.ts"
 import { expired, key, root } from "./support/certificates.ts"
 import { afterAll, assert, beforeAll, describe, it, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer } from "effect"
@@ -25,7 +25,7 @@ type OnConnection = (socket: Socket) => unknown
 const callTarget = (onConnection: OnConnection, url = "http://127.0.0.1") =>
   Effect.gen(function* () {
     const port = yield* tcpTarget(onConnection)
-    const call = yield* Call
+    const call = yield* OutgoingCalls
     return yield* call.run(callRequest(`${url}:${port}/`, { timeout_seconds: 0.5 }))
   })
 
@@ -68,16 +68,20 @@ describe("a target that misbehaves", () => {
       (socket) => socket.write("SSH-2.0-x\r\n"),
       /^(connection closed|invalid HTTP)/
     ],
-    ["is a mail server", replying("220 example.com ESMTP\r\n"), /^invalid HTTP response$/],
-    ["sends half a header", replying(`${ok}nonsense\r\n\r\n`), /^invalid HTTP response$/],
+    ["is a mail server", replyWith("220 example.com ESMTP\r\n"), /^invalid HTTP response$/],
+    ["sends half a header", replyWith(`${ok}nonsense\r\n\r\n`), /^invalid HTTP response$/],
     [
       "sends a header of 17 kB",
-      replying(`${ok}x: ${"a".repeat(17_000)}`),
+      replyWith(`${ok}x: ${"a".repeat(17_000)}`),
       /^response headers too large$/
     ],
-    ["upgrades unasked", replying(upgrade), /^connection closed before the response was complete$/],
+    [
+      "upgrades unasked",
+      replyWith(upgrade),
+      /^connection closed before the response was complete$/
+    ],
     ["says nothing", () => {}, /^timeout after 0.5 s while waiting for the response$/],
-    ["stops in a header", replying(`${ok}x:`), /^timeout after 0.5 s while reading the response$/]
+    ["stops in a header", replyWith(`${ok}x:`), /^timeout after 0.5 s while reading the response$/]
   ]
 
   it.live.each(withoutAnswer)("that %s is described in words", ([, onConnection, error]) =>
@@ -97,8 +101,8 @@ describe("a target that misbehaves", () => {
       closing(chunked),
       "connection closed before the response was complete"
     ],
-    ["has a chunk of no size", replying(`${chunked}zz\r\n`), "invalid HTTP response"],
-    ["stops half-way", replying(sized), "timeout after 0.5 s while reading the response"]
+    ["has a chunk of no size", replyWith(`${chunked}zz\r\n`), "invalid HTTP response"],
+    ["stops half-way", replyWith(sized), "timeout after 0.5 s while reading the response"]
   ]
 
   it.live.each(halfAnswers)("with a body that %s is shown as far as it came", ([, target, error]) =>
@@ -166,7 +170,7 @@ describe("a target that misbehaves", () => {
             flood(socket, repeated, (bytes) => (written += bytes))
           })
         })
-        const call = yield* Call
+        const call = yield* OutgoingCalls
         const result = yield* call.run(callRequest(`http://127.0.0.1:${port}/`))
         assert.strictEqual(result.status_code, status)
         assert.strictEqual(result.error?.message ?? null, error)
@@ -183,7 +187,7 @@ describe("a target that misbehaves", () => {
         response.writeEarlyHints({ link: "</a>" })
         response.end("a".repeat(60_000))
       })
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       for (let repeat = 0; repeat < 20; repeat++) {
         const result = yield* call.run(callRequest(`http://127.0.0.1:${port}/`))
         assert.deepInclude(result, { outcome: "success", error: null })
@@ -224,7 +228,7 @@ describe("a target that misbehaves", () => {
 describe("without a connection", () => {
   it.live("a call to a closed port fails with a refused connection", () =>
     Effect.gen(function* () {
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const port = yield* Effect.scoped(tcpTarget(() => {}))
       const result = yield* call.run(callRequest(`http://service.test:${port}/`))
       assert.deepInclude(result, {
@@ -241,7 +245,7 @@ describe("without a connection", () => {
   ])("a look-up that fails with $code is reported as: $error", ({ code, error }) => {
     const resolve = () => Promise.reject(Object.assign(new Error("secret /path"), { code }))
     return Effect.gen(function* () {
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const result = yield* call.run(callRequest("http://nowhere.test/"))
       assert.deepInclude(result, {
         outcome: "retryable",
@@ -253,7 +257,7 @@ describe("without a connection", () => {
 
   it.live("the timeout covers DNS", () =>
     Effect.gen(function* () {
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const request = callRequest("http://slow.test/", { timeout_seconds: 0.1 })
       const result = yield* call.run(request)
       assert.deepStrictEqual(
@@ -268,7 +272,7 @@ describe("without a connection", () => {
       const port = yield* httpTarget((request, response) => {
         if (request.url === "/slow") setTimeout(() => response.end(), 300)
       })
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const run = (path: string, timeout_seconds: number) =>
         call.run(callRequest(`http://127.0.0.1:${port}${path}`, { timeout_seconds }))
       const [slow, waited] = yield* Effect.all([run("/slow", 10), run("/hang", 0.1)], {
@@ -289,7 +293,7 @@ describe("without a connection", () => {
         paths.push(request.url)
         response.end()
       })
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const run = (path: string, workspace_id: string) =>
         call.run(callRequest(`http://127.0.0.1:${port}${path}`, { workspace_id }))
       yield* Effect.all(
@@ -318,7 +322,7 @@ describe("connections", () => {
         socket.once("data", () => Deferred.doneUnsafe(arrived, Effect.void))
         socket.once("close", () => Deferred.doneUnsafe(closed, Effect.void))
       })
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const fiber = yield* Effect.forkChild(call.run(callRequest(`${scheme}://127.0.0.1:${port}/`)))
       yield* Deferred.await(arrived)
       yield* Fiber.interrupt(fiber)
@@ -333,7 +337,7 @@ describe("connections", () => {
         arrived++
         response.end("ok")
       })
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const url = `${"threads" in options ? "https" : "http"}://127.0.0.1:${port}/`
       const withheld = yield* Effect.exit(call.run(callRequest(url, { maySend: () => false })))
       assert.isTrue(Exit.hasInterrupts(withheld))
@@ -357,7 +361,7 @@ describe("connections", () => {
         ports.add(request.socket.remotePort)
         response.end("ok")
       })
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const results = yield* Effect.all(
         Array.from({ length: 2_000 }, () => call.run(callRequest(`http://127.0.0.1:${port}/`))),
         { concurrency: "unbounded" }
@@ -381,7 +385,7 @@ describe("connections", () => {
         connections++
         socket.on("data", () => socket.write(text))
       })
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const run = call.run(callRequest(`http://127.0.0.1:${port}/`))
       assert.deepInclude(yield* run, { outcome: "success", response_body: "ok" })
       assert.deepInclude(yield* run, { outcome: "success", response_body: "ok" })
@@ -398,7 +402,7 @@ describe("connections", () => {
         socket.on("data", () => socket.write(answer))
         socket.once("close", () => Deferred.doneUnsafe(closed, Effect.void))
       })
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const run = call.run(callRequest(`http://127.0.0.1:${port}/`))
       assert.strictEqual((yield* run).response_body, "ok")
       sockets[0]?.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nother")
@@ -421,7 +425,7 @@ describe("connections", () => {
           else socket.write(`${ok}content-length: 0\r\n\r\n`)
         })
       })
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const run = call.run(callRequest(`http://127.0.0.1:${port}/`))
       assert.strictEqual((yield* run).outcome, "success")
       assert.strictEqual((yield* run).outcome, "success")
@@ -445,7 +449,7 @@ describe("connections", () => {
           else socket.write(`${ok}content-length: 0\r\n\r\n`)
         })
       })
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const run = call.run(callRequest(`http://127.0.0.1:${port}/`))
       assert.strictEqual((yield* run).outcome, "success")
       const cutOff = yield* Effect.forkChild(run)
@@ -462,11 +466,11 @@ describe("connections", () => {
     Effect.gen(function* () {
       const closed = yield* Deferred.make<void>()
       const port = yield* tcpTarget((socket) => {
-        replying(`${ok}content-length: 0\r\n\r\n`)(socket)
+        replyWith(`${ok}content-length: 0\r\n\r\n`)(socket)
         socket.once("close", () => Deferred.doneUnsafe(closed, Effect.void))
       })
       yield* Effect.gen(function* () {
-        const call = yield* Call
+        const call = yield* OutgoingCalls
         yield* call.run(callRequest(`http://127.0.0.1:${port}/`))
       }).pipe(Effect.provide(callLayer()))
       yield* Deferred.await(closed)
@@ -484,7 +488,7 @@ describe.each([
 
   /** Starting the thread takes a moment, which counts as connecting. */
   const started = Layer.tap(callLayer(options), (context) =>
-    Context.get(context, Call).run(callRequest("https://127.0.0.1:1/"))
+    Context.get(context, OutgoingCalls).run(callRequest("https://127.0.0.1:1/"))
   )
 
   const tlsTarget =
@@ -540,7 +544,7 @@ describe.each([
         )
         yield* Effect.promise(() => once(server, "listening"))
         const { port } = server.address() as AddressInfo
-        const call = yield* Call
+        const call = yield* OutgoingCalls
         const run = call.run(callRequest(`https://service.test:${port}/`))
         for (let repeat = 0; repeat < 3; repeat++) {
           assert.strictEqual((yield* run).response_body, "ok")
@@ -561,7 +565,7 @@ describe.each([
         "tls: certificate is for another host"
       ],
       ["expiry", tlsTarget(expired), "https://expired.test", "tls: certificate has expired"],
-      ["no TLS", replying(`${ok}\r\n`), service, "tls: TLS handshake failed"],
+      ["no TLS", replyWith(`${ok}\r\n`), service, "tls: TLS handshake failed"],
       ["a reset", reset, service, "connection: connection reset"],
       ["a hung-up handshake", closing(""), service, "connection: connection reset"],
       ["a silent handshake", () => {}, service, "timeout: timeout after 0.5 s while connecting"]
@@ -591,7 +595,7 @@ describe("a thread for TLS", () => {
     ]
   ] as const)("calls no private address: %s", ([url, error]) =>
     Effect.gen(function* () {
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       assert.deepInclude(yield* call.run(callRequest(url)), {
         outcome: "failed",
         error: executionError("address_refused", error)

@@ -20,7 +20,7 @@
 import { nextIntervalFiring, latestIntervalFiring, intervalOf } from "./Interval.ts"
 import { nextMatch, latestMatch } from "./ScheduleCalendar.ts"
 import type { ParsedSchedule } from "./ParsedSchedule.ts"
-import { parseValidSchedule } from "./readSchedule.ts"
+import { parseValidSchedule } from "./parseScheduleCached.ts"
 import { type OffsetPeriod, offsetPeriodAt } from "./ZoneClock.ts"
 
 /** Decides whether a local time that occurs twice fires once or twice. */
@@ -45,7 +45,7 @@ export interface PreviewedFiring {
   readonly excluded: boolean
 }
 
-export interface FiringOptions {
+export interface DstOptions {
   /** Defaults to "first". */
   readonly dst_overlap?: DstOverlap
 }
@@ -59,7 +59,7 @@ export const nextFiring = (
   schedule: string,
   timezone: string,
   after: Date | number,
-  options?: FiringOptions
+  options?: DstOptions
 ): number => {
   const interval = intervalOf(schedule)
   return interval === undefined
@@ -81,7 +81,7 @@ export const latestFiring = (
   timezone: string,
   now: Date | number,
   lowerBound: Date | number,
-  options?: FiringOptions
+  options?: DstOptions
 ): number | undefined => {
   const interval = intervalOf(schedule)
   if (interval !== undefined) {
@@ -113,7 +113,7 @@ export const previewFirings = (
   timezone: string,
   from: Date | number,
   count: number,
-  options?: FiringOptions
+  options?: DstOptions
 ): ReadonlyArray<PreviewedFiring> => {
   const interval = intervalOf(schedule)
   if (interval !== undefined) {

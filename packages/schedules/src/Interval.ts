@@ -3,7 +3,7 @@ import { minGapSeconds } from "./shortestDailyGapSeconds.ts"
 // An interval of elapsed time, counted from an anchor. It has no drift: each firing is the anchor
 // plus a multiple of the interval, whenever it is computed. Clock changes do not affect it.
 //
-// Functions that take a schedule also take the text of an interval, which `intervalText` creates.
+// Functions that take a schedule also take the text of an interval, which `formatInterval` creates.
 // `parseSchedule` rejects that text, so a cron expression from outside never is one.
 
 export interface Interval {
@@ -41,7 +41,7 @@ export const parseIntervalSeconds = (text: string): number | string => {
 const prefix = "@every "
 const separator = " from "
 
-export const intervalText = ({ anchor, every }: IntervalParts): string =>
+export const formatInterval = ({ anchor, every }: IntervalParts): string =>
   `${prefix}${every}${anchor === null ? "" : `${separator}${anchor}`}`
 
 /** Returns the parts of an interval's text, or undefined for a cron expression. */

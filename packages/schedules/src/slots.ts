@@ -1,5 +1,5 @@
 import {
-  type FiringOptions,
+  type DstOptions,
   latestFiring,
   nextFiring,
   previewFirings,
@@ -8,7 +8,7 @@ import {
 import { offsetPeriodAt } from "./ZoneClock.ts"
 
 /** Decides which firings of a schedule are slots of its task. By default, all of them are. */
-export interface SlotRule extends FiringOptions {
+export interface SlotRule extends DstOptions {
   readonly starts_at?: string
   readonly ends_at?: string
   /** Excluded dates in the schedule's time zone, such as `2026-12-24`. */

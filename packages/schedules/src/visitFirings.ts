@@ -1,6 +1,6 @@
-import { skipsRepeatedTimes, type FiringOptions, firesForSkippedTime } from "./Firings.ts"
+import { skipsRepeatedTimes, type DstOptions, firesForSkippedTime } from "./Firings.ts"
 import { nextIntervalFiring, intervalOf } from "./Interval.ts"
-import { parseValidSchedule } from "./readSchedule.ts"
+import { parseValidSchedule } from "./parseScheduleCached.ts"
 import { visitMatches } from "./ScheduleCalendar.ts"
 import { offsetPeriodAt } from "./ZoneClock.ts"
 
@@ -15,7 +15,7 @@ export const visitFirings = (
   timezone: string,
   from: number,
   to: number,
-  { dst_overlap = "first" }: FiringOptions,
+  { dst_overlap = "first" }: DstOptions,
   visit: (at: number) => void
 ): void => {
   const interval = intervalOf(schedule)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
-  type FiringOptions,
+  type DstOptions,
   latestFiring,
   nextFiring,
   previewFirings
@@ -11,7 +11,7 @@ const lines = (
   zone: string,
   from: string,
   count: number,
-  options?: FiringOptions
+  options?: DstOptions
 ): ReadonlyArray<string> =>
   previewFirings(expression, zone, new Date(from), count, options).map((firing) =>
     [firing.local, firing.clock_change ?? ""].join(" ").trim()

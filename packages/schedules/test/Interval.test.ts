@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { latestFiring, nextFiring, previewFirings } from "../src/Firings.ts"
-import { intervalText, parseIntervalSeconds, intervalParts } from "../src/Interval.ts"
+import { formatInterval, parseIntervalSeconds, intervalParts } from "../src/Interval.ts"
 import { parseSchedule } from "../src/parseSchedule.ts"
 import { shortestGapSeconds } from "../src/shortestGapSeconds.ts"
 import { latestSlot, nextSlot } from "../src/slots.ts"
 import { visitFirings } from "../src/visitFirings.ts"
 
 const minutes = 60_000
-const every90m = intervalText({ every: "90m", anchor: "2026-03-28T23:10:30.000Z" })
+const every90m = formatInterval({ every: "90m", anchor: "2026-03-28T23:10:30.000Z" })
 const anchor = Date.parse("2026-03-28T23:10:30.000Z")
 
 describe("an interval", () => {

@@ -15,7 +15,7 @@ import {
 import {
   clockChanges,
   dateMatcherOf,
-  oracleFires,
+  oracleFirings,
   runsByElapsedTime,
   ticksBetween
 } from "./support/ScheduleOracle.ts"
@@ -85,7 +85,8 @@ interface Window {
 
 /**
  * No clock change affects times beyond this reach, because the largest change is 2 hours (Troll).
- * The same period before the window only provides context.
+ * The ticks start one `reach` before the window, so that the oracle knows what came before. Firings
+ * there are not checked.
  */
 const windowAround = (zone: string, change: number, reach = 2.5 * hour): Window => {
   const [from, to] = [change - reach, change + reach]
@@ -112,7 +113,7 @@ const actualFires = (
 }
 
 const checkFires = (schedule: string, window: Window): void => {
-  const occurrences = oracleFires(schedule, window.ticks, window.from)
+  const occurrences = oracleFirings(schedule, window.ticks, window.from)
   const probes = [window.from + hour, window.from + 3 * hour, window.to - hour, window.to - 1]
   for (const dst_overlap of ["first", "both"] as const) {
     const repeats = dst_overlap === "both" || runsByElapsedTime(schedule)
@@ -134,7 +135,7 @@ const checkFires = (schedule: string, window: Window): void => {
 const checkPreview = (schedule: string, window: Window): void => {
   const dropped = runsByElapsedTime(schedule) ? "doubled" : "dropped"
   const changes = { plain: null, moved: "moved", repeated: dropped } as const
-  const expected = oracleFires(schedule, window.ticks, window.from).map(({ at, kind }) => [
+  const expected = oracleFirings(schedule, window.ticks, window.from).map(({ at, kind }) => [
     new Date(at).toISOString(),
     changes[kind]
   ])
@@ -200,7 +201,7 @@ describe("a schedule without clock changes", () => {
     ([schedule, zone, after]) => {
       const start = Math.ceil(after / 60_000) * 60_000 - 3 * hour
       const ticks = ticksBetween(zone, start, start + 2 * day)
-      const expected = oracleFires(schedule, ticks, after)[0]
+      const expected = oracleFirings(schedule, ticks, after)[0]
       const actual = nextFiring(schedule, zone, after, { dst_overlap: "both" })
       assert.isAbove(actual, after)
       if (expected === undefined) assert.isAtLeast(actual, start + 2 * day)

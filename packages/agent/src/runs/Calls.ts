@@ -1,4 +1,4 @@
-import { Call } from "@scheduling/calls/Call"
+import { OutgoingCalls } from "@scheduling/calls/OutgoingCalls"
 import type { CallResult } from "@scheduling/calls/CallResult"
 import { secretsMasker } from "@scheduling/calls/maskSecrets"
 import type { WorkerCall } from "@scheduling/domain/workers/WorkerProtocol"
@@ -28,8 +28,8 @@ export const makeCalls = Effect.fnUntraced(function* ({
   runs,
   nowMs,
   onResult
-}: CallsOptions): Effect.fn.Return<Calls, never, Call> {
-  const call = yield* Call
+}: CallsOptions): Effect.fn.Return<Calls, never, OutgoingCalls> {
+  const call = yield* OutgoingCalls
   const runFork = Effect.runForkWith(yield* Effect.context<never>())
   let finished = 0
   let isBeginning = false

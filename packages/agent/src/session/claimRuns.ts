@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import { Agent } from "../Agent.ts"
-import { makePause } from "../service/makePause.ts"
-import { requestTimeoutMs, Service } from "../service/Service.ts"
+import { AgentState } from "../AgentState.ts"
+import { makeIdlePause } from "../service/makeIdlePause.ts"
+import { requestTimeoutMs, ServiceClient } from "../service/ServiceClient.ts"
 import { exchangeHeartbeat } from "./sendHeartbeats.ts"
 import type { Session } from "./Session.ts"
 
@@ -15,10 +15,10 @@ const gatherSlotsMs = 10
 const earlyResponseMs = 1_000
 
 export const claimRuns = Effect.fnUntraced(function* (session: Session) {
-  const agent = yield* Agent
-  const service = yield* Service
+  const agent = yield* AgentState
+  const service = yield* ServiceClient
   const { calls, nowMs, retries, runs, settings, signals } = agent
-  const pause = yield* makePause
+  const pause = yield* makeIdlePause
   let gotNothing = false
 
   const claim = (slots: number, waitSeconds: number) =>

@@ -1,7 +1,7 @@
 import { Duration, Effect } from "effect"
-import { Agent } from "../Agent.ts"
+import { AgentState } from "../AgentState.ts"
 import { pluralize } from "../pluralize.ts"
-import { Service } from "../service/Service.ts"
+import { ServiceClient } from "../service/ServiceClient.ts"
 import { sendHeartbeats } from "./sendHeartbeats.ts"
 import type { Session } from "./Session.ts"
 import { submitResults } from "./submitResults.ts"
@@ -11,8 +11,8 @@ import { submitResults } from "./submitResults.ts"
  * `drain_seconds`, submits their results and says goodbye.
  */
 export const drainSession = Effect.fnUntraced(function* (session: Session) {
-  const { calls, runs, settings } = yield* Agent
-  const service = yield* Service
+  const { calls, runs, settings } = yield* AgentState
+  const service = yield* ServiceClient
   calls.returnWaiting(Infinity)
   yield* Effect.logInfo(`stopping: ${pluralize(runs.running, "call is", "calls are")} in progress`)
   const emptied = Effect.whileLoop({
@@ -37,6 +37,6 @@ export const drainSession = Effect.fnUntraced(function* (session: Session) {
 
 /** Aborts all calls, because their runs now belong to other workers. */
 export const abandonRuns = Effect.gen(function* () {
-  const { runs } = yield* Agent
+  const { runs } = yield* AgentState
   for (const cutOff of runs.clear()) cutOff()
 })

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import { Agent } from "../Agent.ts"
+import { AgentState } from "../AgentState.ts"
 import { observeProcesses } from "../processes/observeProcesses.ts"
-import { requestTimeoutMs, Service } from "../service/Service.ts"
+import { requestTimeoutMs, ServiceClient } from "../service/ServiceClient.ts"
 import type { Session } from "./Session.ts"
 
 /**
@@ -22,8 +22,8 @@ export const sendHeartbeats = (session: Session) =>
  * the response. Returns whether the response contained new probes.
  */
 export const exchangeHeartbeat = Effect.fnUntraced(function* ({ id }: Session) {
-  const agent = yield* Agent
-  const service = yield* Service
+  const agent = yield* AgentState
+  const service = yield* ServiceClient
   const { calls, probes, processes, retries, runs, signals } = agent
   const reports = processes.takeReports()
   const results = probes.takeResults()
@@ -51,7 +51,7 @@ export const exchangeHeartbeat = Effect.fnUntraced(function* ({ id }: Session) {
 })
 
 const heartbeatOnce = Effect.fnUntraced(function* (session: Session) {
-  const agent = yield* Agent
+  const agent = yield* AgentState
   const { calls, nowMs, runs, signals } = agent
   calls.returnWaiting(nowMs() - maxSlotWaitMs)
   yield* exchangeHeartbeat(session)
@@ -64,7 +64,7 @@ const heartbeatOnce = Effect.fnUntraced(function* (session: Session) {
 })
 
 const observeOnce = Effect.gen(function* () {
-  const { nowMs, processes, signals } = yield* Agent
+  const { nowMs, processes, signals } = yield* AgentState
   const restMs = processes.restMs(nowMs())
   yield* Effect.raceFirst(
     restMs === Infinity ? Effect.never : Effect.sleep(restMs),

@@ -1,12 +1,12 @@
 import { workerProtocolVersion } from "@scheduling/domain/workers/WorkerProtocol"
 import { Effect } from "effect"
 import packageJson from "../../package.json" with { type: "json" }
-import { Agent } from "../Agent.ts"
-import { requestTimeoutMs, Service } from "../service/Service.ts"
+import { AgentState } from "../AgentState.ts"
+import { requestTimeoutMs, ServiceClient } from "../service/ServiceClient.ts"
 
 export const sendHello = Effect.gen(function* () {
-  const { retries, settings } = yield* Agent
-  const service = yield* Service
+  const { retries, settings } = yield* AgentState
+  const service = yield* ServiceClient
   return yield* retries.untilAnswered(
     "starting a session",
     Effect.timeout(

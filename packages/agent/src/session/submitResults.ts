@@ -1,8 +1,8 @@
 import { Effect } from "effect"
-import { Agent } from "../Agent.ts"
+import { AgentState } from "../AgentState.ts"
 import { pluralize } from "../pluralize.ts"
 import { toWorkerResult } from "../runs/HeldRuns.ts"
-import { requestTimeoutMs, Service } from "../service/Service.ts"
+import { requestTimeoutMs, ServiceClient } from "../service/ServiceClient.ts"
 import type { Session } from "./Session.ts"
 
 const gatherMs = 5
@@ -12,7 +12,7 @@ const gatherMs = 5
  * wait for the response to the previous request.
  */
 export const submitResults = Effect.fnUntraced(function* (session: Session) {
-  const { runs, signals } = yield* Agent
+  const { runs, signals } = yield* AgentState
   const submitSoon = Effect.gen(function* () {
     if (!runs.hasResults) yield* signals.resultReady.wait
     yield* Effect.sleep(gatherMs)
@@ -26,8 +26,8 @@ export const submitResults = Effect.fnUntraced(function* (session: Session) {
 })
 
 const submit = Effect.fnUntraced(function* ({ id }: Session) {
-  const { nowMs, retries, runs, signals } = yield* Agent
-  const service = yield* Service
+  const { nowMs, retries, runs, signals } = yield* AgentState
+  const service = yield* ServiceClient
   const results = runs.takeResults()
   if (results.length === 0) return
   const { receipts } = yield* retries

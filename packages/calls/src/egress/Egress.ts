@@ -78,7 +78,7 @@ export type Connect = (
   times?: ConnectTimes
 ) => Socket | undefined
 
-export interface EgressRules {
+export interface ConnectOptions {
   readonly allow: ReadonlyArray<Cidr>
   readonly resolve: ResolveHostName
   /** If false, no TLS session is resumed. */
@@ -90,7 +90,7 @@ export interface EgressRules {
  * names are filtered in the socket's own lookup, so no second lookup can return a different result.
  * Literal addresses are checked before the socket is created, because Node does no lookup for them.
  */
-export const makeConnect = ({ allow, resolve, resumes = true }: EgressRules): Connect => {
+export const makeConnect = ({ allow, resolve, resumes = true }: ConnectOptions): Connect => {
   const lookupAllowed = guardedLookup(allow, sharedLookups(resolve))
   const upgradeToTls = makeUpgradeToTls({ resumes })
 

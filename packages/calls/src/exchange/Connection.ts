@@ -1,11 +1,11 @@
 import { Data } from "effect"
 import type { Socket } from "node:net"
-import { ResponseTruncated, ResponseParser, type ResponseReader } from "./ResponseParser.ts"
+import { ResponseTruncated, ResponseParser, type ResponseListener } from "./ResponseParser.ts"
 import type { Connect, ConnectTimes, Target } from "../egress/Egress.ts"
 import { type OutgoingRequest, RequestNotSent } from "../OutgoingRequest.ts"
 
 /** Receives the events of an exchange. */
-export interface ExchangeListener extends ResponseReader {
+export interface ExchangeListener extends ResponseListener {
   /** The number of bytes of the body to keep. */
   readonly keptBytes: number
   /**

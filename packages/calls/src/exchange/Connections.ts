@@ -6,7 +6,7 @@ import type { Timeouts } from "../Timeouts.ts"
 /**
  * A connection with one exchange at a time. It connects when the first exchange begins, or earlier.
  */
-export interface OpenConnection {
+export interface ReusableConnection {
   /** Called once when the connection closes while it is idle. */
   onIdleEnd: () => void
   /** Connects before the first exchange. */
@@ -16,8 +16,9 @@ export interface OpenConnection {
 }
 
 /** Creates a connection to an origin. */
-export type OpenConnectionTo = (origin: string) => OpenConnection
+export type CreateConnection = (origin: string) => ReusableConnection
 
+/** The limits of the connections. `CallConnectionLimits` provides them. */
 export interface ConnectionLimits {
   /**
    * Maximum number of concurrent calls per origin. Other calls wait, and their timeouts start after
@@ -43,7 +44,7 @@ interface Origin {
    * The idle connections. The most recently used connection is taken first, so that the others can
    * reach their idle timeout.
    */
-  readonly idle: Array<OpenConnection>
+  readonly idle: Array<ReusableConnection>
   /** The number of expected calls by period. */
   readonly expected: Map<number, number>
   /** The number of calls that are expected, waiting or in progress. */
@@ -57,11 +58,11 @@ interface Origin {
 export class Connections {
   private readonly origins = new Map<string, Origin>()
   private idle = 0
-  private readonly openTo: OpenConnectionTo
+  private readonly openTo: CreateConnection
   private readonly limits: ConnectionLimits
   private readonly timeouts: Timeouts
 
-  constructor(openTo: OpenConnectionTo, limits: ConnectionLimits, timeouts: Timeouts) {
+  constructor(openTo: CreateConnection, limits: ConnectionLimits, timeouts: Timeouts) {
     this.openTo = openTo
     this.limits = limits
     this.timeouts = timeouts
@@ -80,10 +81,10 @@ export class Connections {
   ): () => void {
     const origin = this.enter(request.origin)
     let stopTimer: (() => void) | undefined
-    let connection: OpenConnection | undefined
+    let connection: ReusableConnection | undefined
     let hasLeft = false
 
-    const send = (taken: OpenConnection, settle: (reusable: boolean) => void) => {
+    const send = (taken: ReusableConnection, settle: (reusable: boolean) => void) => {
       connection = taken
       exchange.begin(settle)
       taken.send(request, exchange)
@@ -198,7 +199,7 @@ export class Connections {
     if (origin.calls === 0 && origin.idle.length === 0) this.origins.delete(name)
   }
 
-  private open(name: string, origin: Origin): OpenConnection {
+  private open(name: string, origin: Origin): ReusableConnection {
     const connection = this.openTo(name)
     connection.onIdleEnd = () => {
       const index = origin.idle.indexOf(connection)
@@ -210,13 +211,13 @@ export class Connections {
     return connection
   }
 
-  private takeIdle(origin: Origin): OpenConnection | undefined {
+  private takeIdle(origin: Origin): ReusableConnection | undefined {
     const connection = origin.idle.pop()
     if (connection !== undefined) this.idle--
     return connection
   }
 
-  private keep(origin: Origin, connection: OpenConnection): void {
+  private keep(origin: Origin, connection: ReusableConnection): void {
     if (this.idle >= this.limits.idle) {
       connection.close()
       return

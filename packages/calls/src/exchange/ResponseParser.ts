@@ -14,7 +14,7 @@ export interface ResponseHeaders {
 }
 
 /** Receives the parts of a response as they are parsed. */
-export interface ResponseReader {
+export interface ResponseListener {
   readonly onHead: (status: number, headers: ResponseHeaders) => void
   readonly onBody: (bytes: Buffer) => void
 }
@@ -77,9 +77,9 @@ export class ResponseParser {
   /** How long the server keeps an idle connection, from its `Keep-Alive` header. */
   keepAliveSeconds: number | null = null
   private readonly isBodyless: boolean
-  private readonly reader: ResponseReader
+  private readonly reader: ResponseListener
 
-  constructor(method: string, reader: ResponseReader) {
+  constructor(method: string, reader: ResponseListener) {
     this.isBodyless = method === "HEAD"
     this.reader = reader
   }

@@ -3,7 +3,7 @@ import { Clock, Context, Effect, Layer, Result } from "effect"
 import { TLSSocket } from "node:tls"
 import { type CallRequest } from "../CallRequest.ts"
 import type { ResponseOrFailure } from "../CallResult.ts"
-import { classifyExchange, rejectedCall } from "../classifyExchange.ts"
+import { classifyExchange, rejectedCallResult } from "../classifyExchange.ts"
 import { Connection } from "../exchange/Connection.ts"
 import { EgressAllow, makeConnect, Resolver } from "../egress/Egress.ts"
 import { Exchange } from "../exchange/Exchange.ts"
@@ -23,7 +23,7 @@ const maxRedirects = 10
 const redirects = new Set([301, 302, 303, 307, 308])
 
 /**
- * Makes HTTP requests that check the health of a server. Unlike `Call`, it opens a new connection
+ * Makes HTTP requests that check the health of a server. Unlike `OutgoingCalls`, it opens a new connection
  * for each request and verifies the certificate in a full handshake, because a kept connection
  * might work while new clients cannot connect.
  */
@@ -64,7 +64,7 @@ export class HttpProbe extends Context.Service<
           const built = makeRequest(request, clock)
           if (Result.isFailure(built)) {
             const answer = {
-              ...rejectedCall(built.failure),
+              ...rejectedCallResult(built.failure),
               location: null,
               certificate_valid_to: null
             }

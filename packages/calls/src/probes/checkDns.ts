@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import {
   checkError,
   type CheckOutcome,
-  outcomeOfCallError,
+  toCheckError,
   noMeasurements,
   rejectedOutcome
 } from "./checkErrors.ts"
@@ -29,7 +29,7 @@ export const makeCheckDns = Effect.map(DnsProbe, (probe) =>
     return {
       result: {
         ...noMeasurements,
-        error: error === null ? problemOf(target, values) : outcomeOfCallError(error),
+        error: error === null ? problemOf(target, values) : toCheckError(error),
         duration_ms,
         dns_ms: isAnswered ? duration_ms : null,
         values: error === null ? values.slice(0, shownValues) : null

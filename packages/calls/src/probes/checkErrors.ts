@@ -56,7 +56,7 @@ export const rejectedOutcome: CheckOutcome = notSentOutcome(rejectedAddress)
  * A forbidden address always gives the same message, so that a monitor reveals nothing about
  * private networks.
  */
-export const outcomeOfCallError = ({ code, message }: ExecutionError): CheckError => {
+export const toCheckError = ({ code, message }: ExecutionError): CheckError => {
   const known = checkErrorCodes.find((one) => one === code) ?? "internal"
   return known === "address_refused" ? rejectedAddress : checkError(known, message)
 }

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util"
 import {
   checkError,
   type CheckOutcome,
-  outcomeOfCallError,
+  toCheckError,
   noMeasurements,
   rejectedOutcome
 } from "./checkErrors.ts"
@@ -69,7 +69,7 @@ const errorOf = (
   nowMs: number
 ): CheckError | null => {
   if (redirect_problem !== null) return checkError("too_many_redirects", redirect_problem)
-  if (error !== null) return outcomeOfCallError(error)
+  if (error !== null) return toCheckError(error)
   const jsonProblem = body_json === null ? undefined : problemOfJson(body_json, response_body ?? "")
   if (jsonProblem !== undefined) return checkError("response_rule", jsonProblem)
   if (max_latency_ms !== null && duration_ms > max_latency_ms) {

@@ -1,11 +1,6 @@
 import type { CheckTarget } from "@scheduling/domain/workers/WorkerProtocol"
 import { Effect } from "effect"
-import {
-  type CheckOutcome,
-  outcomeOfCallError,
-  noMeasurements,
-  rejectedOutcome
-} from "./checkErrors.ts"
+import { type CheckOutcome, toCheckError, noMeasurements, rejectedOutcome } from "./checkErrors.ts"
 import { isTargetUnreached } from "./isTargetUnreached.ts"
 import { TcpProbe } from "./TcpProbe.ts"
 
@@ -23,7 +18,7 @@ export const makeCheckTcp = Effect.map(TcpProbe, (probe) =>
       result: {
         ...noMeasurements,
         ...times,
-        error: error === null ? null : outcomeOfCallError(error)
+        error: error === null ? null : toCheckError(error)
       },
       host: target.host,
       isUnreached: error !== null && isTargetUnreached(error)

@@ -3,11 +3,16 @@ import { getCACertificates } from "node:tls"
 import { Worker } from "node:worker_threads"
 import { ResponseTruncated } from "../exchange/ResponseParser.ts"
 import { DescribedError } from "../describeError.ts"
-import type { OpenConnection } from "../exchange/Connections.ts"
-import type { EgressRules } from "../egress/Egress.ts"
+import type { ReusableConnection } from "../exchange/Connections.ts"
+import type { ConnectOptions } from "../egress/Egress.ts"
 import type { Exchange } from "../exchange/Exchange.ts"
 import { type OutgoingRequest, RequestNotSent } from "../OutgoingRequest.ts"
-import type { MessageToThread, ReadyRequest, MessageFromThread, ThreadData } from "./messages.ts"
+import type {
+  MessageToThread,
+  ThreadRequest,
+  MessageFromThread,
+  TlsThreadSettings
+} from "./messages.ts"
 
 /**
  * Opens TLS connections in a thread. The main thread still applies permits, turns and timeouts, and
@@ -22,16 +27,16 @@ export class TlsThread {
   #orders: Array<MessageToThread> = []
   #lastId = 0
   readonly #connections = new Map<number, RemoteConnection>()
-  readonly #rules: EgressRules
+  readonly #rules: ConnectOptions
   readonly #onCrash: (error: unknown) => void
 
   /** `onCrash` receives the cause of a crash. The thread's calls only see closed connections. */
-  constructor(rules: EgressRules, onCrash: (error: unknown) => void) {
+  constructor(rules: ConnectOptions, onCrash: (error: unknown) => void) {
     this.#rules = rules
     this.#onCrash = onCrash
   }
 
-  open(origin: string): OpenConnection {
+  open(origin: string): ReusableConnection {
     const id = ++this.#lastId
     const connection = new RemoteConnection({
       open: () => this.#enqueue(["open", id, origin]),
@@ -66,7 +71,7 @@ export class TlsThread {
   }
 
   #start(): Worker {
-    const data: ThreadData = {
+    const data: TlsThreadSettings = {
       allow: this.#rules.allow.map(IpNetwork.format),
       trusted: getCACertificates("default")
     }
@@ -113,11 +118,11 @@ type ConnectionReport = Exclude<MessageFromThread, readonly ["resolve", ...Reado
 
 interface Orders {
   readonly open: () => void
-  readonly send: (request: ReadyRequest) => void
+  readonly send: (request: ThreadRequest) => void
   readonly close: () => void
 }
 
-class RemoteConnection implements OpenConnection {
+class RemoteConnection implements ReusableConnection {
   onIdleEnd: () => void = () => {}
   #exchange: Exchange | undefined
   #isOpened = false

@@ -4,7 +4,7 @@ import type { ResponseHeaders } from "../exchange/ResponseParser.ts"
 import type { OutgoingRequest } from "../OutgoingRequest.ts"
 
 /** The settings of a thread. */
-export interface ThreadData {
+export interface TlsThreadSettings {
   /** The private networks that calls may reach. */
   readonly allow: ReadonlyArray<string>
   /** Certificate authorities in PEM. A thread does not inherit those set for the process. */
@@ -12,7 +12,7 @@ export interface ThreadData {
 }
 
 /** A request with its head, and how many bytes of the response body to keep. */
-export interface ReadyRequest extends Omit<OutgoingRequest, "head"> {
+export interface ThreadRequest extends Omit<OutgoingRequest, "head"> {
   readonly head: string
   readonly keptBytes: number
 }
@@ -20,7 +20,7 @@ export interface ReadyRequest extends Omit<OutgoingRequest, "head"> {
 /** A message from the main thread. Connection ids are never reused. */
 export type MessageToThread =
   | readonly ["open", id: number, origin: string]
-  | readonly ["send", id: number, request: ReadyRequest]
+  | readonly ["send", id: number, request: ThreadRequest]
   | readonly ["close", id: number]
   | readonly ["resolved", question: number, addresses: ReadonlyArray<string>]
   | readonly ["not resolved", question: number, code: string]

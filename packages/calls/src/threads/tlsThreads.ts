@@ -1,7 +1,7 @@
 import { hashOf } from "@scheduling/domain/shared/hashOf"
 import { Effect } from "effect"
-import type { SecureConnections } from "../Call.ts"
-import type { OpenConnectionTo } from "../exchange/Connections.ts"
+import type { SecureConnections } from "../OutgoingCalls.ts"
+import type { CreateConnection } from "../exchange/Connections.ts"
 import { TlsThread } from "./TlsThread.ts"
 
 /** Opens TLS connections in `count` threads. Each origin always uses the same thread. */
@@ -17,7 +17,7 @@ export const tlsThreads =
         (all) => Effect.promise(() => Promise.all(all.map((thread) => thread.close())))
       )
       const threadOf = (origin: string) => threads[hashOf(origin) % threads.length]
-      const open: OpenConnectionTo = (origin) => {
+      const open: CreateConnection = (origin) => {
         const thread = threadOf(origin)
         if (thread === undefined) throw new Error("there is no thread for TLS")
         return thread.open(origin)

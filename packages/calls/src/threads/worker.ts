@@ -7,9 +7,9 @@ import { Connection, type ExchangeListener } from "../exchange/Connection.ts"
 import { type ConnectTimes, makeConnect } from "../egress/Egress.ts"
 import { parseCidrs } from "../egress/EgressRules.ts"
 import type { ResolveHostName } from "../egress/HostNames.ts"
-import type { MessageToThread, MessageFromThread, ThreadData } from "./messages.ts"
+import type { MessageToThread, MessageFromThread, TlsThreadSettings } from "./messages.ts"
 
-const { allow, trusted }: ThreadData = workerData
+const { allow, trusted }: TlsThreadSettings = workerData
 const port = parentPort
 if (port === null) throw new Error("worker.ts runs as a worker thread")
 

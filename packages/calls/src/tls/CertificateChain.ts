@@ -22,7 +22,9 @@ const maxNames = 100
 const maxText = 300
 
 /** Returns undefined if the server presented no certificate. */
-export const readChain = (peer: DetailedPeerCertificate): ServerCertificate | undefined => {
+export const toServerCertificate = (
+  peer: DetailedPeerCertificate
+): ServerCertificate | undefined => {
   if (!peer.raw) return undefined
   const issuers: Array<DetailedPeerCertificate> = []
   let last = peer

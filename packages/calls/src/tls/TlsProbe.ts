@@ -3,7 +3,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { isIP, type Socket } from "node:net"
 import { checkServerIdentity, connect as connectTls } from "node:tls"
 import { describeError } from "../describeError.ts"
-import { readChain, type ServerCertificate } from "./CertificateChain.ts"
+import { toServerCertificate, type ServerCertificate } from "./CertificateChain.ts"
 import { EgressAllow, makeConnect, Resolver } from "../egress/Egress.ts"
 import { startTls, StartTlsFailed } from "./StartTls.ts"
 
@@ -15,7 +15,7 @@ export interface TlsTarget {
   readonly protocol: SslProtocol
 }
 
-export interface TlsCheck {
+export interface TlsCheckResult {
   readonly verification: SslVerification
   /** A description of the problem. Null if `verification` is `ok`. */
   readonly message: string | null
@@ -33,7 +33,7 @@ const timeoutSeconds = 15
  */
 export class TlsProbe extends Context.Service<
   TlsProbe,
-  { readonly check: (target: TlsTarget) => Effect.Effect<TlsCheck> }
+  { readonly check: (target: TlsTarget) => Effect.Effect<TlsCheckResult> }
 >()("@scheduling/calls/tls/TlsProbe") {
   static readonly layer: Layer.Layer<TlsProbe> = Layer.effect(
     TlsProbe,
@@ -65,7 +65,7 @@ export class TlsProbe extends Context.Service<
             secure = tls
             tls.on("error", fail).once("secureConnect", () => {
               const peer = tls.getPeerCertificate(true)
-              const certificate = readChain(peer)
+              const certificate = toServerCertificate(peer)
               finish({
                 certificate,
                 chainError: tls.authorized ? undefined : String(tls.authorizationError),
@@ -109,7 +109,7 @@ export class TlsProbe extends Context.Service<
 export const verifyCertificate = (
   { certificate, chainError, hostError }: Handshake,
   nowMs: number
-): TlsCheck => {
+): TlsCheckResult => {
   if (certificate === undefined) {
     return {
       verification: "handshake_failed",
@@ -117,7 +117,7 @@ export const verifyCertificate = (
       certificate: null
     }
   }
-  const check = (verification: SslVerification, message: string | null): TlsCheck => ({
+  const check = (verification: SslVerification, message: string | null): TlsCheckResult => ({
     verification,
     message,
     certificate
@@ -171,7 +171,7 @@ const timedOut: Failed = {
   isConnected: true
 }
 
-const checkOf = ({ error, isConnected }: Failed): TlsCheck => ({
+const checkOf = ({ error, isConnected }: Failed): TlsCheckResult => ({
   verification: isConnected ? "handshake_failed" : "unreachable",
   message: sentence(explain(error)),
   certificate: null

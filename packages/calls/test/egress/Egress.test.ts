@@ -1,5 +1,5 @@
 import { executionError } from "@scheduling/domain/executions/ExecutionError"
-import { Call } from "../../src/Call.ts"
+import { OutgoingCalls } from "../../src/OutgoingCalls.ts"
 import { makeConnect } from "../../src/egress/Egress.ts"
 import {
   type AddressClass,
@@ -202,7 +202,7 @@ describe("a call", () => {
     Effect.gen(function* () {
       let connections = 0
       const port = yield* tcpTarget(() => connections++)
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       for (const scheme of ["http", "https"]) {
         const result = yield* call.run(callRequest(`${scheme}://${host}:${port}/`))
         assert.deepInclude(result, {
@@ -220,7 +220,7 @@ describe("a call", () => {
       const port = yield* httpTarget((request, response) => {
         response.setHeader("connection", "close").end(request.socket.localAddress)
       }, "0.0.0.0")
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const result = yield* call.run(callRequest(`http://both.test:${port}/`))
       assert.strictEqual(result.response_body, "127.0.0.1")
     }).pipe(
@@ -241,7 +241,7 @@ describe("a call", () => {
         requests++
         response.writeHead(503, { connection: "close" }).end()
       }, "0.0.0.0")
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const first = yield* call.run(callRequest(`http://rebind.test:${port}/`))
       const second = yield* call.run(callRequest(`http://rebind.test:${port}/`, { attempt: 2 }))
       assert.deepInclude(first, { status_code: 503, outcome: "retryable" })
@@ -257,7 +257,7 @@ describe("a call", () => {
       const port = yield* httpTarget((_, response) => {
         response.writeHead(302, { location: "http://169.254.169.254/latest/meta-data/" }).end()
       })
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const result = yield* call.run(callRequest(`http://127.0.0.1:${port}/`))
       assert.deepInclude(result, {
         status_code: 302,
@@ -273,7 +273,7 @@ describe("a call", () => {
       const port = yield* httpTarget((_, response) => {
         response.end("ok")
       })
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const results = yield* Effect.all(
         Array.from({ length: 20 }, () => call.run(callRequest(`http://burst.test:${port}/`))),
         { concurrency: "unbounded" }

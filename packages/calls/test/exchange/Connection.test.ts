@@ -3,7 +3,7 @@ import type { ExecutionError } from "@scheduling/domain/executions/ExecutionErro
 import { Effect, Schema } from "effect"
 import type { Socket } from "node:net"
 import { Client, type Dispatcher, errors } from "undici"
-import { Call } from "../../src/Call.ts"
+import { OutgoingCalls } from "../../src/OutgoingCalls.ts"
 import { callLayer, callRequest, tcpTarget } from "../support/CallTargets.ts"
 
 /** A client's result for one response. The failure is the code of an execution's error. */
@@ -61,7 +61,7 @@ const failureOf = (error: ExecutionError | null): Result["failure"] => {
 
 const byUs = Effect.fnUntraced(function* (replies: ReadonlyArray<Reply>, method: "GET" | "HEAD") {
   const { connections, url } = yield* serverOf(replies)
-  const call = yield* Call
+  const call = yield* OutgoingCalls
   const results = yield* Effect.forEach(replies, () =>
     Effect.map(
       call.run(callRequest(url, { method })),

@@ -1,4 +1,4 @@
-import { Call, ConnectionsLimits, SecureConnections } from "../../src/Call.ts"
+import { OutgoingCalls, CallConnectionLimits, SecureConnections } from "../../src/OutgoingCalls.ts"
 import type { CallRequest } from "../../src/CallRequest.ts"
 import type { ConnectionLimits } from "../../src/exchange/Connections.ts"
 import { EgressAllow, Resolver } from "../../src/egress/Egress.ts"
@@ -14,7 +14,7 @@ import {
   type Socket
 } from "node:net"
 
-export const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+export const signingSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 export const callRequest = (url: string, fields: Partial<CallRequest> = {}): CallRequest => ({
   workspace_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40",
@@ -26,7 +26,7 @@ export const callRequest = (url: string, fields: Partial<CallRequest> = {}): Cal
   headers: {},
   body: null,
   timeout_seconds: 10,
-  signing: { purpose: "call", secrets: [Redacted.make(secret)] },
+  signing: { purpose: "call", secrets: [Redacted.make(signingSecret)] },
   ...fields
 })
 
@@ -39,15 +39,15 @@ export const callLayer = (
     /** The number of threads for TLS connections. If omitted, this thread opens them. */
     readonly threads?: number
   } = {}
-): Layer.Layer<Call> =>
-  Call.layer.pipe(
+): Layer.Layer<OutgoingCalls> =>
+  OutgoingCalls.layer.pipe(
     Layer.provide([
       Layer.succeed(
         EgressAllow,
         Result.getOrThrow(parseCidrs(options.allow ?? "127.0.0.0/8,::1/128"))
       ),
       Layer.succeed(Resolver, options.resolve ?? (async () => ["127.0.0.1"])),
-      Layer.succeed(ConnectionsLimits, { perOrigin: 64, idle: 64, ...options.limits }),
+      Layer.succeed(CallConnectionLimits, { perOrigin: 64, idle: 64, ...options.limits }),
       Layer.succeed(
         SecureConnections,
         options.threads === undefined ? undefined : tlsThreads(options.threads)
@@ -100,6 +100,6 @@ export const httpTarget = (listener: RequestListener, host = "127.0.0.1") =>
   })
 
 /** Responds to the first bytes of every connection with exactly this text. */
-export const replying = (text: string) => (socket: Socket) => {
+export const replyWith = (text: string) => (socket: Socket) => {
   socket.once("data", () => socket.write(text))
 }

@@ -12,7 +12,7 @@ import { EgressAllow, Resolver } from "../../src/egress/Egress.ts"
 import { parseCidrs } from "../../src/egress/EgressRules.ts"
 import {
   verifyCertificate,
-  type TlsCheck,
+  type TlsCheckResult,
   TlsProbe,
   type TlsTarget
 } from "../../src/tls/TlsProbe.ts"
@@ -50,7 +50,7 @@ const secured = (socket: Socket, options: TLSSocketOptions) =>
 const showing = (cert: string, options: TLSSocketOptions = {}) =>
   tcpTarget((socket) => void secured(socket, { cert, ...options }))
 
-const verdict = ({ message, verification }: TlsCheck) => [verification, message]
+const verdict = ({ message, verification }: TlsCheckResult) => [verification, message]
 
 /** Sends the protocol's greeting, and then starts the TLS handshake. */
 const talking = (script: ReadonlyArray<readonly [string | null, string]>) =>

@@ -1,5 +1,5 @@
-import { intervalText, parseIntervalSeconds } from "@scheduling/schedules/Interval"
-import { readSchedule } from "@scheduling/schedules/readSchedule"
+import { formatInterval, parseIntervalSeconds } from "@scheduling/schedules/Interval"
+import { parseScheduleCached } from "@scheduling/schedules/parseScheduleCached"
 import { previewSlotsInSteps } from "@scheduling/schedules/slots"
 import { now } from "../clock.ts"
 import { type Command, CommandError, exitStatus, UsageError, requiredArgument } from "../Command.ts"
@@ -66,12 +66,12 @@ const scheduleOf = (given: Parameters<Command["run"]>[0]): string => {
   if (anchor !== null && Number.isNaN(Date.parse(anchor))) {
     throw new UsageError("--anchor must be a time such as 2026-01-31T09:30:00Z.")
   }
-  return intervalText({ every, anchor })
+  return formatInterval({ every, anchor })
 }
 
 const cronExpression = (text: string): string => {
   const schedule = text.trim().replaceAll(/\s+/g, " ")
-  const reading = readSchedule(schedule)
+  const reading = parseScheduleCached(schedule)
   if (reading.ok) return schedule
   throw new CommandError(reading.issues.map(({ message }) => `${message}.`).join(" "))
 }

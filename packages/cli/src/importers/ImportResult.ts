@@ -1,4 +1,4 @@
-import { readSchedule } from "@scheduling/schedules/readSchedule"
+import { parseScheduleCached } from "@scheduling/schedules/parseScheduleCached"
 import { CommandError } from "../Command.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -87,7 +87,7 @@ export class RecordReader {
 
 /** Returns why the service would reject the cron expression, or undefined if it is valid. */
 export const scheduleProblem = (schedule: string): string | undefined => {
-  const reading = readSchedule(schedule)
+  const reading = parseScheduleCached(schedule)
   return reading.ok ? undefined : reading.issues.map(({ message }) => message).join("; ")
 }
 

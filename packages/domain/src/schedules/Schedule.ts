@@ -1,5 +1,5 @@
 import { minGapSeconds } from "@scheduling/schedules/shortestDailyGapSeconds"
-import { readSchedule } from "@scheduling/schedules/readSchedule"
+import { parseScheduleCached } from "@scheduling/schedules/parseScheduleCached"
 import {
   hasSeconds,
   normalizeSchedule,
@@ -77,6 +77,6 @@ export const PreviewedFiring = Schema.Struct({
 export type PreviewedFiring = typeof PreviewedFiring.Type
 
 const scheduleProblems = (text: string): ReadonlyArray<string> => {
-  const reading = readSchedule(text)
+  const reading = parseScheduleCached(text)
   return reading.ok ? [] : reading.issues.map((issue) => issue.message)
 }

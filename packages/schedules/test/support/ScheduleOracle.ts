@@ -181,7 +181,7 @@ const oracleOf = (expression: string): Oracle => {
  * counts. Ticks up to `after` are only context, so that local times that occurred in them count as
  * seen.
  */
-export const oracleFires = (
+export const oracleFirings = (
   expression: string,
   ticks: ReadonlyArray<Tick>,
   after: number

@@ -1,7 +1,7 @@
 import type { DefinitionFinding } from "@scheduling/domain/definitions/AppliedDefinitions"
 import { previewFirings } from "@scheduling/schedules/Firings"
 import { intervalOf } from "@scheduling/schedules/Interval"
-import { parseValidSchedule } from "@scheduling/schedules/readSchedule"
+import { parseValidSchedule } from "@scheduling/schedules/parseScheduleCached"
 import { nextSlotInSteps, type SlotRule } from "@scheduling/schedules/slots"
 import { visitFirings } from "@scheduling/schedules/visitFirings"
 import { offsetPeriodAt } from "@scheduling/schedules/ZoneClock"

@@ -7,7 +7,7 @@ import {
 import type { DependencyInput } from "@scheduling/domain/incidents/Dependency"
 import type { MonitorKind } from "@scheduling/domain/monitors/Monitor"
 import { parseCallUrl } from "@scheduling/domain/calls/CallUrl"
-import { intervalText } from "@scheduling/schedules/Interval"
+import { formatInterval } from "@scheduling/schedules/Interval"
 import { Result } from "effect"
 import { sortByDependencies } from "../core/index.ts"
 import type { ScheduledDefinition } from "./compileSchedules.ts"
@@ -92,7 +92,7 @@ export const schedulesIn = (
   items.flatMap(({ definition, kind, path }) => {
     const given = definition as Scheduled
     const { anchor = null, dst_overlap, ends_at, every, excluded_days, paused, starts_at } = given
-    const schedule = every == null ? given.schedule : intervalText({ every, anchor })
+    const schedule = every == null ? given.schedule : formatInterval({ every, anchor })
     if ((kind !== "cron" && kind !== "chain") || schedule == null || paused === true) return []
     const url = parseCallUrl(given.url ?? given.steps?.[0]?.url ?? "")
     const scheduled: ScheduledDefinition = {

@@ -3,12 +3,12 @@
  * is made, and its result is written. Named queues, the signing of calls and completion URLs are
  * here too.
  */
-import { Call } from "@scheduling/calls/Call"
+import { OutgoingCalls } from "@scheduling/calls/OutgoingCalls"
 import { Effect, Layer } from "effect"
 import { AppConfig } from "../core/index.ts"
 import { SignalListenerLayer } from "../events/index.ts"
 import { stopAtShutdown } from "../http/index.ts"
-import { OutgoingCallsLayer } from "./OutgoingCalls.ts"
+import { OutgoingCallSettingsLayer } from "./OutgoingCallSettingsLayer.ts"
 import { Partitions } from "./Partitions.ts"
 import { RunQueue } from "./RunQueue.ts"
 import { defaultRunnerOptions, RunnerOptions } from "./RunnerOptions.ts"
@@ -105,8 +105,8 @@ export const EngineLayer = RunnerLayer.pipe(
   Layer.provideMerge(Layer.mergeAll(RunQueue.layer, CompletionUrls.layer, AgentRuns.layer)),
   Layer.provide([Partitions.layer, CompletionsRepo.layer]),
   Layer.provideMerge(AccessTokens.layer),
-  Layer.provideMerge(Layer.mergeAll(Call.layer, CallSecrets.layer, SigningSecrets.layer)),
-  Layer.provideMerge(OutgoingCallsLayer),
+  Layer.provideMerge(Layer.mergeAll(OutgoingCalls.layer, CallSecrets.layer, SigningSecrets.layer)),
+  Layer.provideMerge(OutgoingCallSettingsLayer),
   Layer.provideMerge(Layer.sync(AwaitedRunsOfNode, () => new AwaitedRuns())),
   Layer.provideMerge(Layer.sync(TaskPauses, () => ({})))
 )

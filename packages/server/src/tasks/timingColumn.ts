@@ -1,5 +1,5 @@
 import type { TimingFields } from "@scheduling/domain/schedules/Timing"
-import { intervalText, intervalParts } from "@scheduling/schedules/Interval"
+import { formatInterval, intervalParts } from "@scheduling/schedules/Interval"
 
 // The column `schedule` contains either a cron expression or an interval as text, so that
 // everything that computes slots handles both in the same way. The API has a separate field for
@@ -31,6 +31,6 @@ export const withTimingColumn = <Given extends TimingFields>(
   const column =
     interval === null
       ? expression
-      : intervalText({ every: interval, anchor: anchor === undefined ? was.anchor : anchor })
+      : formatInterval({ every: interval, anchor: anchor === undefined ? was.anchor : anchor })
   return { ...others, schedule: column } as unknown as Omit<Given, "every" | "anchor">
 }

@@ -1,7 +1,7 @@
 import { Effect, Exit, type Fiber, Random, type Redacted, Result, type Semaphore } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ByteReservation } from "../intake/ByteBudget.ts"
-import { Call, catchAsDefect, type ReadyCall } from "@scheduling/calls/Call"
+import { OutgoingCalls, catchAsDefect, type PreparedCall } from "@scheduling/calls/OutgoingCalls"
 import type { CallRequest } from "@scheduling/calls/CallRequest"
 import type { CallResult } from "@scheduling/calls/CallResult"
 import { maxResponseSeconds } from "@scheduling/domain/calls/CallOptions"
@@ -161,7 +161,7 @@ export const makeExecute = Effect.gen(function* () {
 
 /** The steps of making a call. None of them needs a fiber. */
 const makeCalling = Effect.gen(function* () {
-  const calls = yield* Call
+  const calls = yield* OutgoingCalls
   const random = yield* Random.Random
 
   /** Begins the call of a due run. Returns a function that aborts it. */
@@ -169,7 +169,7 @@ const makeCalling = Effect.gen(function* () {
     run: StartedRun,
     execution: ExecutionContext,
     { call_options, retry_count, timeout_seconds }: RunCall,
-    begin: ReadyCall["begin"],
+    begin: PreparedCall["begin"],
     onEnd: OnEnd,
     onUnauthorized?: () => void
   ): (() => void) => {
@@ -220,7 +220,7 @@ const makeCalling = Effect.gen(function* () {
       onEnd(Exit.failCause(request.cause))
       return () => {}
     }
-    const begin: ReadyCall["begin"] = (end) => calls.begin(request.value, end)
+    const begin: PreparedCall["begin"] = (end) => calls.begin(request.value, end)
     return beginCall(run, execution, call, begin, onEnd, onUnauthorized)
   }
 

@@ -6,7 +6,7 @@ import type { CallSecrets } from "../secrets/CallSecrets.ts"
 import type { SigningSecrets } from "../signing/SigningSecrets.ts"
 import { type CallValues, makeDecryptBatch } from "../calling/fillCall.ts"
 import { makeSigningSecretsCache } from "../calling/signingSecretsCache.ts"
-import type { Call } from "@scheduling/calls/Call"
+import type { OutgoingCalls } from "@scheduling/calls/OutgoingCalls"
 import type { Engine } from "./Engine.ts"
 import {
   settlementOfExecution,
@@ -92,7 +92,13 @@ export const makeCalls = Effect.fnUntraced(function* (
 ): Effect.fn.Return<
   Calls,
   never,
-  AccessTokens | CallSecrets | CompletionUrls | SqlClient.SqlClient | Store | SigningSecrets | Call
+  | AccessTokens
+  | CallSecrets
+  | CompletionUrls
+  | SqlClient.SqlClient
+  | Store
+  | SigningSecrets
+  | OutgoingCalls
 > {
   const changes = yield* LiveChanges
   const secretsOf = yield* makeSigningSecretsCache

@@ -1,6 +1,6 @@
 import { Effect, Semaphore } from "effect"
 import { ByteBudget } from "../intake/ByteBudget.ts"
-import { ConnectionsLimits } from "@scheduling/calls/Call"
+import { CallConnectionLimits } from "@scheduling/calls/OutgoingCalls"
 import { DueSearchStart } from "../intake/DueSearchStart.ts"
 import { Intake } from "../intake/Intake.ts"
 import { EngineMeters } from "./EngineMeters.ts"
@@ -247,7 +247,7 @@ const loadsAtOnce = 2
 
 export const makeEngine: Effect.Effect<Engine> = Effect.gen(function* () {
   const options = yield* RunnerOptions
-  const { perOrigin } = yield* ConnectionsLimits
+  const { perOrigin } = yield* CallConnectionLimits
   return new Engine({
     options,
     meters: yield* Meters,

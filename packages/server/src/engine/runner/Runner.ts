@@ -6,7 +6,7 @@ import { Store } from "../../store/index.ts"
 import type { AccessTokens } from "../secrets/AccessTokens.ts"
 import type { CallSecrets } from "../secrets/CallSecrets.ts"
 import type { SigningSecrets } from "../signing/SigningSecrets.ts"
-import type { Call } from "@scheduling/calls/Call"
+import type { OutgoingCalls } from "@scheduling/calls/OutgoingCalls"
 import { makeAdmitter } from "./Admitter.ts"
 import type { Completions } from "../completions/Completions.ts"
 import type { CompletionUrls } from "../completions/CompletionUrls.ts"
@@ -34,7 +34,7 @@ type Requirements =
   | Signals
   | EndSignals
   | Partitions
-  | Call
+  | OutgoingCalls
   | AccessTokens
   | CallSecrets
   | SigningSecrets

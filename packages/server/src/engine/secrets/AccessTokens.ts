@@ -1,4 +1,4 @@
-import { Call } from "@scheduling/calls/Call"
+import { OutgoingCalls } from "@scheduling/calls/OutgoingCalls"
 import type { CallResult } from "@scheduling/calls/CallResult"
 import { secretsMasker } from "@scheduling/calls/maskSecrets"
 import type { OAuth2Auth } from "@scheduling/domain/calls/CallAuth"
@@ -89,12 +89,12 @@ export class AccessTokens extends Context.Service<
   static readonly layer: Layer.Layer<
     AccessTokens,
     never,
-    Call | Ids | Secrets | SqlClient.SqlClient
+    OutgoingCalls | Ids | Secrets | SqlClient.SqlClient
   > = Layer.effect(
     AccessTokens,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const ids = yield* Ids
       const scope = yield* Effect.scope
       const ring = (yield* Secrets).keys("access-token")
@@ -286,7 +286,7 @@ type Answer = Result.Result<{ readonly text: string; readonly life_seconds: numb
 
 /** Requests a token from the authorization server (RFC 6749, 4.4), and measures how long it takes. */
 const ask = Effect.fnUntraced(function* (
-  call: Call["Service"],
+  call: OutgoingCalls["Service"],
   workspace_id: string,
   execution_id: string,
   { audience, client_id, client_secret, scope, token_url }: OAuth2Auth

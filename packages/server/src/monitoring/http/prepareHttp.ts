@@ -1,4 +1,4 @@
-import { outcomeOfCallError } from "@scheduling/calls/probes/checkErrors"
+import { toCheckError } from "@scheduling/calls/probes/checkErrors"
 import type { CheckTarget } from "@scheduling/domain/workers/WorkerProtocol"
 import { Clock, Effect, Result } from "effect"
 import { Ids } from "../../core/index.ts"
@@ -17,7 +17,7 @@ export const makePrepareHttp = Effect.gen(function* () {
     const filled = yield* fillCall(run, { call: callOf(monitor, target) }, startedMs)
     return Result.mapBoth(filled, {
       onSuccess: (call) => ({ target: toCheckTarget(target, id, call), token: call.token }),
-      onFailure: ({ error }) => outcomeOfCallError(error)
+      onFailure: ({ error }) => toCheckError(error)
     })
   })
 })

@@ -1,5 +1,5 @@
 import { MonitorId } from "@scheduling/domain/shared/Ids"
-import type { TlsCheck, TlsProbe } from "@scheduling/calls/tls/TlsProbe"
+import type { TlsCheckResult, TlsProbe } from "@scheduling/calls/tls/TlsProbe"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { SslVerification } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { Context, Effect, FiberSet, Layer, Option } from "effect"
@@ -76,7 +76,7 @@ export class CertificateChecks extends Context.Service<
        */
       const write = Effect.fnUntraced(function* (
         checked: SslRow,
-        result: TlsCheck,
+        result: TlsCheckResult,
         duration_ms: number
       ) {
         const found = yield* repo.findForUpdate(checked.workspace_id, checked.monitor_id)
@@ -175,7 +175,7 @@ export const CertificateChecksLayer: Layer.Layer<never, never, CertificateChecks
 
 const toRecords = (
   { expiringDays, isChanged }: SslStatusDecision,
-  { certificate, message, verification }: TlsCheck,
+  { certificate, message, verification }: TlsCheckResult,
   duration_ms: number
 ): ReadonlyArray<{ readonly type: string; readonly details: SslCheckDetails }> => {
   const fingerprint =

@@ -1,5 +1,5 @@
 import type { ServerCertificate } from "@scheduling/calls/tls/CertificateChain"
-import type { TlsCheck } from "@scheduling/calls/tls/TlsProbe"
+import type { TlsCheckResult } from "@scheduling/calls/tls/TlsProbe"
 import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
 import type { SslVerification } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { dayMs } from "../../core/index.ts"
@@ -68,7 +68,7 @@ const withoutCertificate: ReadonlySet<SslVerification> = new Set([
 export const decideSslStatus = (
   rules: SslRules,
   before: SslState,
-  check: TlsCheck,
+  check: TlsCheckResult,
   nowMs: number,
   chance: number
 ): SslStatusDecision => {
@@ -116,7 +116,7 @@ export const decideSslStatus = (
 
 const statusAfter = (
   { status }: SslState,
-  { verification }: TlsCheck,
+  { verification }: TlsCheckResult,
   failures: number,
   threshold: number | undefined
 ): SslState["status"] => {

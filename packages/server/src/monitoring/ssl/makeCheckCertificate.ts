@@ -1,10 +1,10 @@
-import { type TlsCheck, TlsProbe } from "@scheduling/calls/tls/TlsProbe"
+import { type TlsCheckResult, TlsProbe } from "@scheduling/calls/tls/TlsProbe"
 import { Clock, Effect } from "effect"
 import { elapsedMs } from "../../core/index.ts"
 import type { SslSettings } from "./SslRow.ts"
 
 interface TimedCheck {
-  readonly result: TlsCheck
+  readonly result: TlsCheckResult
   readonly duration_ms: number
 }
 

@@ -1,4 +1,4 @@
-import { Call } from "@scheduling/calls/Call"
+import { OutgoingCalls } from "@scheduling/calls/OutgoingCalls"
 import type { CallResult } from "@scheduling/calls/CallResult"
 import type { Signing } from "@scheduling/calls/signing"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
@@ -45,7 +45,7 @@ export class Transport extends Context.Service<Transport>()(
   {
     make: Effect.gen(function* () {
       const { publicUrl = "" } = yield* AppConfig
-      const calls = yield* Call
+      const calls = yield* OutgoingCalls
       const mailer = yield* Mailer
       const secretsOfService = yield* Secrets
       const signingSecrets = yield* SigningSecrets

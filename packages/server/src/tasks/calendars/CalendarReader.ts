@@ -1,4 +1,4 @@
-import { Call } from "@scheduling/calls/Call"
+import { OutgoingCalls } from "@scheduling/calls/OutgoingCalls"
 import { Clock, Context, Deferred, Effect, Layer, Result } from "effect"
 import { AccountShares, pauseForSameDuration, FairQueue } from "../../http/index.ts"
 import { Ids } from "../../core/index.ts"
@@ -39,10 +39,10 @@ export class CalendarReader extends Context.Service<
     readonly read: (calendar: CalendarToRead) => Effect.Effect<ParsedCalendar | "busy">
   }
 >()("@scheduling/server/tasks/calendars/CalendarReader") {
-  static readonly layer: Layer.Layer<CalendarReader, never, Call | Ids> = Layer.effect(
+  static readonly layer: Layer.Layer<CalendarReader, never, OutgoingCalls | Ids> = Layer.effect(
     CalendarReader,
     Effect.gen(function* () {
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const ids = yield* Ids
       const shares = new AccountShares(readsAtOnce)
       const read = yield* calendarThread()

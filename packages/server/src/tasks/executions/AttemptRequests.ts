@@ -1,4 +1,4 @@
-import { sentHeaders } from "@scheduling/calls/OutgoingRequest"
+import { unsignedHeaders } from "@scheduling/calls/OutgoingRequest"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { maskedMessageHeaders } from "@scheduling/domain/calls/credentialHeaders"
 import type {
@@ -142,7 +142,7 @@ const requestOf = (
   { id, scheduled_for, task_id }: ExecutionDetail,
   attempt: number
 ): AttemptRequest => {
-  const sent = sentHeaders({
+  const sent = unsignedHeaders({
     headers,
     body,
     execution_id: id,

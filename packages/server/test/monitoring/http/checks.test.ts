@@ -6,7 +6,7 @@ import {
   site,
   siteUntil
 } from "@scheduling/calls/testing/certificates"
-import { httpTarget, replying, tcpTarget } from "@scheduling/calls/testing/CallTargets"
+import { httpTarget, replyWith, tcpTarget } from "@scheduling/calls/testing/CallTargets"
 import type { MonitorStatus } from "@scheduling/domain/monitors/Monitor"
 import { afterAll, assert, beforeAll, layer } from "@effect/vitest"
 import { Effect } from "effect"
@@ -95,7 +95,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of an HTTP mon
         response.writeHead(200, { "content-length": "100" }).write("a")
       })
       const halfOpen = yield* tcpTarget((socket) => void socket.end())
-      const garbage = yield* tcpTarget(replying("SSH-2.0-OpenSSH_9.7\r\n"))
+      const garbage = yield* tcpTarget(replyWith("SSH-2.0-OpenSSH_9.7\r\n"))
       const loop = yield* httpTarget((request, response) =>
         response.writeHead(302, { location: `${request.url}x` }).end()
       )

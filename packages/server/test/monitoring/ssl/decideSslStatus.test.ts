@@ -1,4 +1,4 @@
-import type { TlsCheck } from "@scheduling/calls/tls/TlsProbe"
+import type { TlsCheckResult } from "@scheduling/calls/tls/TlsProbe"
 import { assert, describe, it } from "@effect/vitest"
 import type { SslVerification } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { decideSslStatus, type SslState } from "../../../src/monitoring/ssl/decideSslStatus.ts"
@@ -27,19 +27,19 @@ const certificate = (fingerprint: string, daysLeft: number, life = 90) => ({
   chain: []
 })
 
-const saw = (fingerprint: string, daysLeft = 60, life = 90): TlsCheck => ({
+const saw = (fingerprint: string, daysLeft = 60, life = 90): TlsCheckResult => ({
   verification: "ok",
   message: null,
   certificate: certificate(fingerprint, daysLeft, life)
 })
-const bad = (verification: SslVerification): TlsCheck => ({
+const bad = (verification: SslVerification): TlsCheckResult => ({
   verification,
   message: "It is bad.",
   certificate: null
 })
 
 /** Applies several check results in order. */
-const check = (results: ReadonlyArray<TlsCheck>) => {
+const check = (results: ReadonlyArray<TlsCheckResult>) => {
   let state = before
   return results.map((one) => {
     const decision = decideSslStatus(rules, state, one, now, 0.5)

@@ -1,4 +1,4 @@
-import { replying, tcpTarget } from "@scheduling/calls/testing/CallTargets"
+import { replyWith, tcpTarget } from "@scheduling/calls/testing/CallTargets"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { statusAndError, signUp, runConcurrently } from "../../support/http.ts"
@@ -10,7 +10,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of a TCP monit
     Effect.gen(function* () {
       const monitors = monitorsOfKind("tcp", yield* signUp(), { name: "Server", confirm_after: 1 })
       const silent = yield* tcpTarget(() => {})
-      const redis = yield* tcpTarget(replying("+PONG\r\n"))
+      const redis = yield* tcpTarget(replyWith("+PONG\r\n"))
       const greeting = yield* tcpTarget((socket) => {
         socket.write("220 mail.exa")
         setTimeout(() => socket.write("mple.com ESMTP\r\n"), 50)

@@ -1,5 +1,5 @@
 import type { Signing } from "@scheduling/calls/signing"
-import { Call } from "@scheduling/calls/Call"
+import { OutgoingCalls } from "@scheduling/calls/OutgoingCalls"
 import { callLayer, callRequest } from "@scheduling/calls/testing/CallTargets"
 import type { NotificationEvent } from "@scheduling/domain/notifications/NotificationEvent"
 import { Effect } from "effect"
@@ -95,7 +95,7 @@ export const sendBy = (
 ): Effect.Effect<SentRequests> =>
   Effect.gen(function* () {
     const receiver = yield* startHttpReceiver(answer)
-    const call = yield* Call
+    const call = yield* OutgoingCalls
     const urls: Array<URL> = []
     const http =
       (signing?: Signing) =>

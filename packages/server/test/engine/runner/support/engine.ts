@@ -1,7 +1,7 @@
 import { executionError, statusError } from "@scheduling/domain/executions/ExecutionError"
 import { Effect, Layer, Redacted } from "effect"
 import type { Database } from "../../../../src/store/Sql.ts"
-import { Call } from "@scheduling/calls/Call"
+import { OutgoingCalls } from "@scheduling/calls/OutgoingCalls"
 import type { CallRequest } from "@scheduling/calls/CallRequest"
 import type { CallResult } from "@scheduling/calls/CallResult"
 import { EndSignals } from "../../../../src/events/EndSignals.ts"
@@ -55,9 +55,9 @@ const failure = ({ status_code }: Partial<CallResult>) =>
 /** Completes every call with the function's result. */
 export const callLayer = (
   answer: (request: CallRequest) => Effect.Effect<Partial<CallResult>>
-): Layer.Layer<Call> =>
+): Layer.Layer<OutgoingCalls> =>
   Layer.effect(
-    Call,
+    OutgoingCalls,
     Effect.gen(function* () {
       const runFork = Effect.runForkWith(yield* Effect.context())
       const run = (request: CallRequest) =>
@@ -72,12 +72,12 @@ export const callLayer = (
           duration_ms: 0,
           ...result
         }))
-      const begin: Call["Service"]["begin"] = (request, onEnd) => {
+      const begin: OutgoingCalls["Service"]["begin"] = (request, onEnd) => {
         const fiber = runFork(run(request))
         fiber.addObserver(onEnd)
         return () => fiber.interruptUnsafe()
       }
-      return Call.of({
+      return OutgoingCalls.of({
         run,
         begin,
         makeReady: (request) => ({ begin: (onEnd) => begin(request, onEnd), drop: () => {} })
@@ -108,7 +108,7 @@ export const RunQueueLayer: Layer.Layer<
 
 /** Creates one node. Each use of the layer is a separate node. */
 export const nodeLayer = (
-  call: Layer.Layer<Call>,
+  call: Layer.Layer<OutgoingCalls>,
   options: Partial<RunnerOptions> = {}
 ): Layer.Layer<Runner | RunQueue | EndSignals | Signals, never, Database> =>
   Layer.fresh(

@@ -1,8 +1,8 @@
-import { Call } from "../src/Call.ts"
+import { OutgoingCalls } from "../src/OutgoingCalls.ts"
 import type { CallRequest } from "../src/CallRequest.ts"
 import { deriveReceiverSecret, receiverKeys, type Signing, signSync } from "../src/signing.ts"
 import { parseRetryAfter } from "../src/parseRetryAfter.ts"
-import { callLayer, callRequest, httpTarget, secret } from "./support/CallTargets.ts"
+import { callLayer, callRequest, httpTarget, signingSecret } from "./support/CallTargets.ts"
 import { sign } from "./support/sign.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Redacted, Schema } from "effect"
@@ -65,11 +65,11 @@ describe("the request", () => {
       Effect.gen(function* () {
         yield* TestClock.setTime(1_614_265_330_999)
         const { seen, url } = yield* mirror
-        const call = yield* Call
+        const call = yield* OutgoingCalls
         const request = callRequest(url, {
           body: `{"name":"Zoë"}`,
           headers: { "X-Custom": "a\tb", Authorization: "Bearer t" },
-          signing: callsWith(secret, otherSecret)
+          signing: callsWith(signingSecret, otherSecret)
         })
         const result = yield* call.run(request)
         assert.deepInclude(result, {
@@ -93,7 +93,7 @@ describe("the request", () => {
           "webhook-timestamp": "1614265330",
           "webhook-signature": yield* sign(
             { id: request.execution_id, timestamp: 1_614_265_330, body: `{"name":"Zoë"}` },
-            derived([secret, otherSecret], new URL(url).origin)
+            derived([signingSecret, otherSecret], new URL(url).origin)
           )
         })
         assert.deepInclude(seen[0], { method: "POST", path: "/hook?a=b", body: `{"name":"Zoë"}` })
@@ -103,7 +103,7 @@ describe("the request", () => {
   it.live("names the task, the scheduled time and the number of the attempt", () =>
     Effect.gen(function* () {
       const { seen, url } = yield* mirror
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const id = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d44"
       const task = { id, scheduled_ms: Date.UTC(2026, 0, 31, 9, 30) }
       const request = callRequest(url, { task, attempt: 3 })
@@ -120,7 +120,7 @@ describe("the request", () => {
   it.live("lets the user replace default headers, in upper or lower case", () =>
     Effect.gen(function* () {
       const { seen, url } = yield* mirror
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const headers = {
         "USER-AGENT": "mine",
         "Content-Type": "text/plain",
@@ -145,7 +145,7 @@ describe("the request", () => {
   ] as const)("%s sends its body: %s, and signs what it sends", ([method, sent]) =>
     Effect.gen(function* () {
       const { seen, url } = yield* mirror
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const request = callRequest(url, { method, body: "payload" })
       const result = yield* call.run(request)
       assert.strictEqual(result.outcome, "success")
@@ -159,7 +159,7 @@ describe("the request", () => {
       }
       assert.strictEqual(
         headers["webhook-signature"],
-        yield* sign(message, derived([secret], new URL(url).origin))
+        yield* sign(message, derived([signingSecret], new URL(url).origin))
       )
     }).pipe(Effect.provide(callLayer()))
   )
@@ -167,9 +167,9 @@ describe("the request", () => {
   it.live("signs messages with a different secret than calls, and marks their id", () =>
     Effect.gen(function* () {
       const { seen, url } = yield* mirror
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const request = callRequest(url, {
-        signing: { ...callsWith(secret), purpose: "message" },
+        signing: { ...callsWith(signingSecret), purpose: "message" },
         body: "{}"
       })
       yield* call.run(request)
@@ -179,14 +179,14 @@ describe("the request", () => {
       const message = { id, timestamp: Number(headers["webhook-timestamp"]), body: "{}" }
       const { origin: at } = new URL(url)
       const signedWith = (purpose: Signing["purpose"]) =>
-        sign(message, derived([secret], at, purpose))
+        sign(message, derived([signingSecret], at, purpose))
       assert.strictEqual(headers["webhook-signature"], yield* signedWith("message"))
       assert.notStrictEqual(headers["webhook-signature"], yield* signedWith("call"))
     }).pipe(Effect.provide(callLayer()))
   )
 
   it("derives a different secret for each workspace, origin and purpose", () => {
-    const secrets = [secret, otherSecret].flatMap((one) =>
+    const secrets = [signingSecret, otherSecret].flatMap((one) =>
       [
         origin,
         "http://api.example.com",
@@ -194,11 +194,11 @@ describe("the request", () => {
         "https://example.com"
       ].flatMap((at) => [...derived([one], at), ...derived([one], at, "message")])
     )
-    assert.lengthOf(new Set([secret, otherSecret, ...secrets]), 18)
+    assert.lengthOf(new Set([signingSecret, otherSecret, ...secrets]), 18)
     for (const one of secrets) assert.match(one, /^whsec_[A-Za-z0-9+/]{43}=$/)
     // Receivers store these secrets, so they must never change.
     assert.deepStrictEqual(
-      [...derived([secret], origin), ...derived([secret], origin, "message")],
+      [...derived([signingSecret], origin), ...derived([signingSecret], origin, "message")],
       [
         "whsec_FyX46ZiWLzA+tFx6NuTThE88rcSrau0mhQWjFTQvAHs=",
         "whsec_QBdaXza8OUUBMvHZ6iewudobNEuBNQx877uEy0/+i1U="
@@ -218,14 +218,17 @@ describe("the request", () => {
       "header Host is set by the HTTP connection and must be left out"
     ],
     [{ signing: callsWith("whsec_x") }, "the workspace's signing secret is not valid"],
-    [{ signing: callsWith(secret, "whsec_x") }, "the workspace's signing secret is not valid"],
+    [
+      { signing: callsWith(signingSecret, "whsec_x") },
+      "the workspace's signing secret is not valid"
+    ],
     [{ signing: callsWith() }, "the workspace's signing secret is not valid"]
   ]
 
   it.live.each(unsendable)("is not made at all with %j", ([fields, error]) =>
     Effect.gen(function* () {
       const { seen, url } = yield* mirror
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const result = yield* call.run(callRequest(url, fields))
       assert.deepInclude(result, { status_code: null, outcome: "failed" })
       assert.include(result.error?.message, error)
@@ -239,10 +242,10 @@ describe("the request", () => {
     ([body, timestamp]) =>
       Effect.gen(function* () {
         const message = { id: "019a", timestamp, body }
-        const keys = receiverKeys(callsWith(secret, otherSecret), origin)
+        const keys = receiverKeys(callsWith(signingSecret, otherSecret), origin)
         assert.strictEqual(
           signSync(message, Option.getOrThrow(keys)),
-          yield* sign(message, derived([secret, otherSecret], origin))
+          yield* sign(message, derived([signingSecret, otherSecret], origin))
         )
       })
   )
@@ -272,7 +275,7 @@ describe("the result", () => {
   ] as const)("of a %s is %s", ([status, outcome]) =>
     Effect.gen(function* () {
       const port = yield* answering(status, { "retry-after": "7" })
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const result = yield* call.run(callRequest(`http://127.0.0.1:${port}/`))
       assert.deepInclude(result, {
         status_code: status,
@@ -331,7 +334,7 @@ describe("the response's body", () => {
   it.live.each(bodies)("%s", ([, sent, kept]) =>
     Effect.gen(function* () {
       const port = yield* answering(200, {}, sent)
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const result = yield* call.run(callRequest(`http://127.0.0.1:${port}/`))
       assert.deepInclude(result, { outcome: "success", response_body: kept })
     }).pipe(Effect.provide(callLayer()))
@@ -344,7 +347,7 @@ describe("the response's body", () => {
         ports.add(request.socket.remotePort)
         response.end(Buffer.alloc(request.url === "/small" ? 64 * 1024 : 65 * 1024, "a"))
       })
-      const call = yield* Call
+      const call = yield* OutgoingCalls
       const run = (path: string) => call.run(callRequest(`http://127.0.0.1:${port}${path}`))
       yield* run("/small")
       yield* run("/small")

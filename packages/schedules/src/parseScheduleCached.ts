@@ -10,7 +10,7 @@ const maxParsed = 5000
 const parsedSchedules = new Map<string, ParsedSchedule>()
 
 /** Like `parseSchedule`, with a cache of valid schedules. */
-export const readSchedule = (text: string): ScheduleParseResult => {
+export const parseScheduleCached = (text: string): ScheduleParseResult => {
   const cached = parsedSchedules.get(text)
   if (cached !== undefined) return { ok: true, schedule: cached }
   const reading = parseSchedule(text)
@@ -22,7 +22,7 @@ export const readSchedule = (text: string): ScheduleParseResult => {
 export const parseValidSchedule = (text: string): ParsedSchedule => {
   const cached = parsedSchedules.get(text)
   if (cached !== undefined) return cached
-  const reading = readSchedule(text)
+  const reading = parseScheduleCached(text)
   if (reading.ok) return reading.schedule
   throw new RangeError(reading.issues.map(({ message }) => message).join(", "))
 }

@@ -9,8 +9,8 @@ import { Signal } from "./Signal.ts"
 import type { Status } from "./status/Status.ts"
 
 /** The state that the agent's loops share. */
-export class Agent extends Context.Service<
-  Agent,
+export class AgentState extends Context.Service<
+  AgentState,
   {
     readonly settings: Settings
     readonly runs: HeldRuns
@@ -36,11 +36,11 @@ export class Agent extends Context.Service<
     readonly nowMs: () => number
     readonly reportStatus: Effect.Effect<void>
   }
->()("scheduling-agent/Agent") {
+>()("scheduling-agent/AgentState") {
   static readonly layer = (
     settings: Settings,
     report: (status: Omit<Status, "pid" | "at">) => Effect.Effect<void>
-  ) => Layer.effect(Agent, makeAgent(settings, report))
+  ) => Layer.effect(AgentState, makeAgent(settings, report))
 }
 
 interface Signals {
@@ -90,7 +90,7 @@ const makeAgent = Effect.fnUntraced(function* (
     })
   )
   const retries = makeRetries(reportStatus)
-  const agent: Agent["Service"] = {
+  const agent: AgentState["Service"] = {
     settings,
     runs,
     calls,

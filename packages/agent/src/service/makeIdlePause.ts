@@ -6,7 +6,7 @@ import { backoffMs } from "./backoff.ts"
  * idle iteration, and a longer one after each further idle iteration. An iteration with `hasWorked`
  * resets the pause.
  */
-export const makePause = Effect.sync(() => {
+export const makeIdlePause = Effect.sync(() => {
   let idleTurns = 0
   return Effect.fnUntraced(function* (hasWorked: boolean) {
     idleTurns = hasWorked ? 0 : idleTurns + 1

@@ -5,15 +5,17 @@ import { createServer as createTlsServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import { getCACertificates, setDefaultCACertificates } from "node:tls"
 import { afterAll, beforeAll } from "vitest"
-import { Call, type ReadyCall } from "../src/Call.ts"
+import { OutgoingCalls, type PreparedCall } from "../src/OutgoingCalls.ts"
 import type { CallResult } from "../src/CallResult.ts"
 import { key, root } from "./support/certificates.ts"
 import { callLayer, callRequest } from "./support/CallTargets.ts"
 
 const makeReady = (url: string, { connects = true, atMs = 0, inMillis = 100 } = {}) =>
-  Effect.map(Call, (call) => call.makeReady(callRequest(url), { atMs, inMillis }, connects))
+  Effect.map(OutgoingCalls, (call) =>
+    call.makeReady(callRequest(url), { atMs, inMillis }, connects)
+  )
 
-const startCall = (call: ReadyCall) =>
+const startCall = (call: PreparedCall) =>
   Effect.callback<CallResult>((resume) => {
     call.begin(resume)
   })
@@ -92,7 +94,7 @@ describe.each([
       Effect.gen(function* () {
         const { seen, url } = yield* listen(isSecure)
         const waiting = yield* makeReady(url, { connects: false })
-        const other = yield* Effect.flatMap(Call, (call) => call.run(callRequest(url)))
+        const other = yield* Effect.flatMap(OutgoingCalls, (call) => call.run(callRequest(url)))
         assert.strictEqual(other.response_body, "ok")
         assert.strictEqual(seen.connections, 1)
         assert.strictEqual((yield* startCall(waiting)).response_body, "ok")
@@ -115,7 +117,7 @@ describe.each([
         const dropped = yield* makeReady(url)
         yield* until(() => seen.connections === 1)
         dropped.drop()
-        const result = yield* Effect.flatMap(Call, (call) => call.run(callRequest(url)))
+        const result = yield* Effect.flatMap(OutgoingCalls, (call) => call.run(callRequest(url)))
         assert.strictEqual(result.response_body, "ok")
         assert.deepInclude(seen, { connections: 1 })
         assert.lengthOf(seen.signedAt, 1)

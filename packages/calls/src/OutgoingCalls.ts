@@ -6,18 +6,18 @@ import { Connection } from "./exchange/Connection.ts"
 import {
   type ConnectionLimits,
   Connections,
-  type OpenConnectionTo
+  type CreateConnection
 } from "./exchange/Connections.ts"
-import { EgressAllow, type EgressRules, makeConnect, Resolver } from "./egress/Egress.ts"
+import { EgressAllow, type ConnectOptions, makeConnect, Resolver } from "./egress/Egress.ts"
 import { parseCidrs } from "./egress/EgressRules.ts"
 import { Exchange } from "./exchange/Exchange.ts"
-import { classifyExchange, rejectedCall } from "./classifyExchange.ts"
+import { classifyExchange, rejectedCallResult } from "./classifyExchange.ts"
 import { OwnEchoUrl } from "./exchange/OwnEchoUrl.ts"
 import { makeRequest, RequestNotSent } from "./OutgoingRequest.ts"
 import { Timeouts } from "./Timeouts.ts"
 
-export const ConnectionsLimits = Context.Reference<ConnectionLimits>(
-  "@scheduling/calls/ConnectionsLimits",
+export const CallConnectionLimits = Context.Reference<ConnectionLimits>(
+  "@scheduling/calls/CallConnectionLimits",
   { defaultValue: () => ({ perOrigin: 512, idle: 4_096 }) }
 )
 
@@ -26,7 +26,7 @@ export const ConnectionsLimits = Context.Reference<ConnectionLimits>(
  * millisecond.
  */
 export const SecureConnections = Context.Reference<
-  ((rules: EgressRules) => Effect.Effect<OpenConnectionTo, never, Scope.Scope>) | undefined
+  ((rules: ConnectOptions) => Effect.Effect<CreateConnection, never, Scope.Scope>) | undefined
 >("@scheduling/calls/SecureConnections", { defaultValue: () => undefined })
 
 type OnEnd = (end: Exit.Exit<CallResult>) => void
@@ -42,15 +42,15 @@ export interface DueTime {
 }
 
 /** A prepared call. */
-export interface ReadyCall {
+export interface PreparedCall {
   readonly begin: (onEnd: OnEnd) => () => void
   /** Releases the resources of a call that will not begin. */
   readonly drop: () => void
 }
 
 /** Makes the outgoing HTTP calls of users. A failed call is returned as a value. */
-export class Call extends Context.Service<
-  Call,
+export class OutgoingCalls extends Context.Service<
+  OutgoingCalls,
   {
     readonly run: (request: CallRequest) => Effect.Effect<CallResult>
     /**
@@ -63,15 +63,15 @@ export class Call extends Context.Service<
      * true. Without this, thousands of calls due at the same moment would wait until all of them
      * are signed and connected.
      */
-    readonly makeReady: (request: CallRequest, due: DueTime, connects: boolean) => ReadyCall
+    readonly makeReady: (request: CallRequest, due: DueTime, connects: boolean) => PreparedCall
   }
->()("@scheduling/calls/Call") {
-  static readonly layer: Layer.Layer<Call> = Layer.effect(
-    Call,
+>()("@scheduling/calls/OutgoingCalls") {
+  static readonly layer: Layer.Layer<OutgoingCalls> = Layer.effect(
+    OutgoingCalls,
     Effect.gen(function* () {
       const allow = yield* EgressAllow
       const resolve = yield* Resolver
-      const limits = yield* ConnectionsLimits
+      const limits = yield* CallConnectionLimits
       const clock = yield* Clock.Clock
       const timeouts = yield* Timeouts.make
       const openHere = opener({ allow, resolve })
@@ -110,7 +110,8 @@ export class Call extends Context.Service<
         }
         const send = () => {
           const built = build()
-          if (Result.isFailure(built)) return end(Exit.succeed(answer(rejectedCall(built.failure))))
+          if (Result.isFailure(built))
+            return end(Exit.succeed(answer(rejectedCallResult(built.failure))))
           const exchange = new Exchange(request.keep_bytes)
           const { success = null, timeout_seconds } = request
           const { outgoing, path } = built.success
@@ -154,7 +155,7 @@ export class Call extends Context.Service<
         request: CallRequest,
         { atMs, inMillis }: DueTime,
         connects: boolean
-      ): ReadyCall => {
+      ): PreparedCall => {
         const built = makeRequest(request, clock)
         let drop = () => {}
         if (Result.isSuccess(built)) {
@@ -171,7 +172,7 @@ export class Call extends Context.Service<
         }
       }
 
-      return Call.of({
+      return OutgoingCalls.of({
         begin: beginNow,
         makeReady,
         run: (request) =>
@@ -199,7 +200,7 @@ export const catchAsDefect = <A>(get: () => A): Exit.Exit<A> => {
   }
 }
 
-const opener = (rules: EgressRules): OpenConnectionTo => {
+const opener = (rules: ConnectOptions): CreateConnection => {
   const connect = makeConnect(rules)
   return (origin) => new Connection(origin, connect)
 }

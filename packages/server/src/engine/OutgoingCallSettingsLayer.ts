@@ -1,4 +1,4 @@
-import { SecureConnections } from "@scheduling/calls/Call"
+import { SecureConnections } from "@scheduling/calls/OutgoingCalls"
 import { EgressAllow } from "@scheduling/calls/egress/Egress"
 import { OwnEchoUrl, ownEchoUrlOf } from "@scheduling/calls/exchange/OwnEchoUrl"
 import { tlsThreads } from "@scheduling/calls/threads/tlsThreads"
@@ -6,8 +6,11 @@ import { Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { AppConfig } from "../core/index.ts"
 
-/** Provides the HTTP client for the calls of tasks, and the private networks that it may reach. */
-export const OutgoingCallsLayer = Layer.unwrap(
+/**
+ * Provides the settings of outgoing calls: the private networks that they may reach, the threads
+ * that open TLS connections, and the URL of this node's own echo.
+ */
+export const OutgoingCallSettingsLayer = Layer.unwrap(
   Effect.gen(function* () {
     const { callThreads, egressAllow } = yield* AppConfig
     const { address } = yield* HttpServer.HttpServer

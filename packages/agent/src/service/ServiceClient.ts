@@ -21,10 +21,10 @@ const makeClient = ({ token, url }: Pick<Settings, "token" | "url">) =>
     Effect.provideService(FetchHttpClient.Fetch, boundedFetch)
   )
 
-export class Service extends Context.Service<
-  Service,
+export class ServiceClient extends Context.Service<
+  ServiceClient,
   Effect.Success<ReturnType<typeof makeClient>>
->()("scheduling-agent/Service") {
-  static readonly layer = (settings: Pick<Settings, "token" | "url">): Layer.Layer<Service> =>
-    Layer.effect(Service, makeClient(settings))
+>()("scheduling-agent/ServiceClient") {
+  static readonly layer = (settings: Pick<Settings, "token" | "url">): Layer.Layer<ServiceClient> =>
+    Layer.effect(ServiceClient, makeClient(settings))
 }

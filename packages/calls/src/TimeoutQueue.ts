@@ -10,7 +10,7 @@ interface Link {
  * a long-lived set moves removed members to the old generation of the heap (ADR 12), and a call
  * references its whole response. For the same reason, a removed link references nothing.
  */
-export class WaitingCalls {
+export class TimeoutQueue {
   #first: Link | undefined
   #last: Link | undefined
 
