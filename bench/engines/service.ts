@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { label, newWorkers, startAgent } from "../support/agents.ts"
+import { workerLabel, newWorkers, startAgent } from "../support/agents.ts"
 import { query } from "../support/database.ts"
 import { newWorkspaces } from "../support/population.ts"
 import { startService } from "../support/processes.ts"
@@ -59,7 +59,7 @@ export const startWorkersEngine =
     startEngine(options, async (url, stack) => {
       const { tokens, workspaceId } = await newWorkers(url, agents)
       for (const token of tokens) stack.use(await startAgent(url, token, slots))
-      return { workspaceId, runOn: `'${JSON.stringify({ labels: [label] })}'`, headers: "{}" }
+      return { workspaceId, runOn: `'${JSON.stringify({ labels: [workerLabel] })}'`, headers: "{}" }
     })
 
 /** The tasks' workspace, SQL for `run_on` and `flow`, and the calls' headers as JSON. */

@@ -1,6 +1,6 @@
 import type { ScheduledCalls } from "../engines/engine.ts"
 import { startGraphileWorker } from "../engines/graphileWorker.ts"
-import { observe, type StartEngine } from "../engines/observe.ts"
+import { startMeasuredEngine, type StartEngine } from "../engines/startMeasuredEngine.ts"
 import { startServiceEngine } from "../engines/service.ts"
 import { makeDatabase } from "../support/database.ts"
 import type { Report } from "../support/report.ts"
@@ -15,7 +15,7 @@ const rounds = 5
 
 const measure = async (start: StartEngine, env: Readonly<Record<string, string>> = {}) => {
   await using database = await makeDatabase()
-  await using observed = await observe(start, { database: database.url, env })
+  await using observed = await startMeasuredEngine(start, { database: database.url, env })
   const runCalls = () => observed.run(instant.count, () => observed.engine.schedule(instant))
   await runCalls()
   const measured = []
@@ -51,7 +51,7 @@ const rowOf = (name: string, measured: Measured) => {
   ]
 }
 
-export const burst = async (): Promise<Report> => {
+export const measureBurst = async (): Promise<Report> => {
   const service = await measure(startServiceEngine)
   // graphile-worker finds future jobs by polling. A shorter polling interval did not reduce
   // lateness.

@@ -2,7 +2,7 @@ import { alternate } from "../support/alternate.ts"
 import { makeDatabase, query } from "../support/database.ts"
 import { watchDatabase } from "../support/databaseUse.ts"
 import { resourceUseOf } from "../support/idle.ts"
-import { load, type Request } from "../support/load.ts"
+import { generateLoad, type GetOrPost } from "../support/load.ts"
 import { newWorkspaces } from "../support/population.ts"
 import { scriptOfPeer, type Server, startService } from "../support/processes.ts"
 import type { Report } from "../support/report.ts"
@@ -31,7 +31,7 @@ const begin = async (
   const server = running.use(await startServer({ DATABASE_URL: database.url, LOG_LEVEL: "warn" }))
   const used = resourceUseOf(server.pid, running.use(await watchDatabase(database.url)))
   const workspaces = await newWorkspaces(server.url, workspaceCount)
-  const requestsOf = (kind: Kind): ReadonlyArray<Request> =>
+  const requestsOf = (kind: Kind): ReadonlyArray<GetOrPost> =>
     workspaces.map(({ accessToken, id }) => ({
       path: `/v1/workspaces/${id}/${kind}`,
       token: accessToken,
@@ -40,7 +40,7 @@ const begin = async (
   return {
     measure: (kind: Kind) => async () => {
       await used()
-      const { perSecond } = await load({
+      const { perSecond } = await generateLoad({
         url: server.url,
         requests: requestsOf(kind),
         connections,
@@ -66,7 +66,7 @@ const begin = async (
   }
 }
 
-export const creates = async (): Promise<Report> => {
+export const measureCreates = async (): Promise<Report> => {
   await using running = new AsyncDisposableStack()
   const service = await begin(running, startService)
   const without = await begin(running, (env) =>

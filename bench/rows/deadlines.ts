@@ -47,7 +47,7 @@ const find = async (database: string): Promise<Found> => {
   return found
 }
 
-export const deadlines = async (): Promise<Report> => {
+export const measureDeadlines = async (): Promise<Report> => {
   await using database = await makeDatabase()
   await using service = await startService({ DATABASE_URL: database.url, LOG_LEVEL: "warn" })
   const workspaces = await newWorkspaces(service.url, workspaceCount)

@@ -1,6 +1,11 @@
 import { randomBytes } from "node:crypto"
 import { startGraphileWorker } from "../engines/graphileWorker.ts"
-import { type CallShape, observe, smallCall, type StartEngine } from "../engines/observe.ts"
+import {
+  type CallShape,
+  startMeasuredEngine,
+  smallCall,
+  type StartEngine
+} from "../engines/startMeasuredEngine.ts"
 import { startPgBoss } from "../engines/pgBoss.ts"
 import {
   startServiceEngine,
@@ -37,7 +42,7 @@ export const startContender = async (
 ) => {
   await using starting = new AsyncDisposableStack()
   const { url: database } = starting.use(await makeDatabase())
-  const observed = starting.use(await observe(start, { database, call }))
+  const observed = starting.use(await startMeasuredEngine(start, { database, call }))
   const stack = starting.move()
   return {
     drain: async (): Promise<DrainResult> => {
@@ -93,7 +98,7 @@ const measureDrain = (work: DrainCase) => async (): Promise<Report> => {
   }
 }
 
-export const drainSmallCalls = measureDrain({
+export const measureSmallCalls = measureDrain({
   title: "Drain",
   runs: 20_000,
   call: smallCall,
@@ -106,7 +111,7 @@ const kilobytes = 2
 /** The text is random, because PostgreSQL would compress repetitive text. */
 const text = () => randomBytes((kilobytes * 1_024 * 3) / 4).toString("base64url")
 
-export const bodies = measureDrain({
+export const measureLargeBodies = measureDrain({
   title: "Bodies",
   runs: 10_000,
   call: {
@@ -118,7 +123,7 @@ export const bodies = measureDrain({
   goal: "≥ 1.4 × graphile-worker, ≥ 1.6 × pg-boss"
 })
 
-export const https = measureDrain({
+export const measureHttps = measureDrain({
   title: "HTTPS",
   runs: 10_000,
   call: { ...smallCall, overTls: true },
@@ -126,7 +131,7 @@ export const https = measureDrain({
   goal: "≥ 1.4 × graphile-worker, ≥ 1.6 × pg-boss"
 })
 
-export const httpsConnections = measureDrain({
+export const measureHttpsConnections = measureDrain({
   title: "New HTTPS connections",
   runs: 2_000,
   call: { ...smallCall, overTls: true, keepsConnections: false },
@@ -175,14 +180,14 @@ const measureVariant =
     }
   }
 
-export const secrets = measureVariant({
+export const measureSecrets = measureVariant({
   title: "Secrets",
   what: "a secret in a header of each call",
   start: startServiceWithSecret,
   goal: "≥ 0.95 × the runs/s"
 })
 
-export const flow = measureVariant({
+export const measureFlow = measureVariant({
   title: "Flow",
   what: "a flow key of its own for each run",
   start: startServiceWithFlow,

@@ -59,7 +59,7 @@ const startWithNewTargets = async (threads: number) => {
   return { runCalls, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
-export const handshakes = async (): Promise<Report> => {
+export const measureHandshakes = async (): Promise<Report> => {
   await using here = await startWithNewTargets(0)
   await using one = await startWithNewTargets(1)
   await using two = await startWithNewTargets(2)

@@ -1,6 +1,6 @@
 import { alternate } from "../support/alternate.ts"
 import { makeDatabase, query } from "../support/database.ts"
-import { load } from "../support/load.ts"
+import { generateLoad } from "../support/load.ts"
 import { cronLists, populate } from "../support/population.ts"
 import { startService } from "../support/processes.ts"
 import type { Report } from "../support/report.ts"
@@ -35,7 +35,7 @@ const addKeys = async (database: string, count: number) => {
  * Uses one database per table size. The databases exist at the same time, so that the measurements
  * can alternate between the sizes.
  */
-export const keyScale = async (): Promise<Report> => {
+export const measureKeyScale = async (): Promise<Report> => {
   await using running = new AsyncDisposableStack()
   const contenders: Record<string, () => Promise<number>> = {}
   for (const size of sizes) {
@@ -44,7 +44,12 @@ export const keyScale = async (): Promise<Report> => {
     const requests = cronLists(await populate(service.url, workspaceCount))
     await addKeys(database, size)
     contenders[size] = async () => {
-      const measured = await load({ url: service.url, requests, connections: 64, seconds: 4 })
+      const measured = await generateLoad({
+        url: service.url,
+        requests,
+        connections: 64,
+        seconds: 4
+      })
       return 1_000_000 / measured.perSecond
     }
   }

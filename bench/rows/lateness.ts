@@ -1,6 +1,6 @@
 import type { ScheduledCalls } from "../engines/engine.ts"
 import { startGraphileWorker } from "../engines/graphileWorker.ts"
-import { observe, type StartEngine } from "../engines/observe.ts"
+import { startMeasuredEngine, type StartEngine } from "../engines/startMeasuredEngine.ts"
 import { startServiceEngine } from "../engines/service.ts"
 import { makeDatabase } from "../support/database.ts"
 import type { Report } from "../support/report.ts"
@@ -15,7 +15,7 @@ const warmUp: ScheduledCalls = { count: 3_000, startsInMs: 4_000, spreadMs: 3_00
 
 const measure = async (start: StartEngine, env: Readonly<Record<string, string>> = {}) => {
   await using database = await makeDatabase()
-  await using observed = await observe(start, { database: database.url, env })
+  await using observed = await startMeasuredEngine(start, { database: database.url, env })
   const runCalls = (work: ScheduledCalls) =>
     observed.run(work.count, () => observed.engine.schedule(work))
 
@@ -41,7 +41,7 @@ const rowOf = (name: string, { arrived, begun, micros, walBytes }: Measured) => 
   ].map(formatNumber)
 ]
 
-export const lateness = async (): Promise<Report> => {
+export const measureLateness = async (): Promise<Report> => {
   const service = await measure(startServiceEngine)
   // graphile-worker finds future jobs by polling. A shorter polling interval did not reduce
   // lateness.

@@ -1,5 +1,5 @@
 import { makeDatabase } from "../support/database.ts"
-import { load } from "../support/load.ts"
+import { generateLoad } from "../support/load.ts"
 import { cronLists, populate } from "../support/population.ts"
 import { startService } from "../support/processes.ts"
 import type { Report } from "../support/report.ts"
@@ -43,14 +43,14 @@ const tryLogins = (serviceUrl: string) => {
   }
 }
 
-export const logins = async (): Promise<Report> => {
+export const measureLogins = async (): Promise<Report> => {
   await using database = await makeDatabase()
   await using service = await startService({
     DATABASE_URL: database.url,
     TRUST_PROXY: "127.0.0.0/8"
   })
   const requests = cronLists(await populate(service.url, 64))
-  const measure = () => load({ url: service.url, requests, connections, seconds })
+  const measure = () => generateLoad({ url: service.url, requests, connections, seconds })
   await measure()
   const alone: Array<number> = []
   const beside: Array<number> = []

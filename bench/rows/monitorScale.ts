@@ -26,7 +26,7 @@ const populate = async (size: number) => {
   }
 }
 
-export const monitorScale = async (): Promise<Report> => {
+export const measureMonitorScale = async (): Promise<Report> => {
   await using running = new AsyncDisposableStack()
   const populations = []
   for (const size of sizes) populations.push(running.use(await populate(size)))

@@ -142,7 +142,7 @@ const rowOf = (name: string, { late, messages }: Awaited<ReturnType<typeof measu
   ...[0.5, 0.95, 0.99, 1].map((share) => formatNumber(percentile(late, share)))
 ]
 
-export const notifications = async (): Promise<Report> => {
+export const measureNotifications = async (): Promise<Report> => {
   const idle = await measure((service, _, receiver) => measureIdle(service, receiver))
   const stormy = await measure(measureStorm)
   const p95 = ({ late }: typeof idle) => formatNumber(percentile(late, 0.95))

@@ -10,11 +10,11 @@ import {
   Tracer
 } from "../../packages/server/src/core/Tracing.ts"
 import { makeRequestRecorder } from "../../packages/server/src/http/request/RequestRecorder.ts"
-import { observe, type MeasuredEngine } from "../engines/observe.ts"
+import { startMeasuredEngine, type MeasuredEngine } from "../engines/startMeasuredEngine.ts"
 import { startServiceEngine } from "../engines/service.ts"
 import { alternate } from "../support/alternate.ts"
 import { makeDatabase } from "../support/database.ts"
-import { load } from "../support/load.ts"
+import { generateLoad } from "../support/load.ts"
 import { cronLists, populate } from "../support/population.ts"
 import { cpuTimeOf } from "../support/cpuTime.ts"
 import { appSecret, type Server, startPeer, startService } from "../support/processes.ts"
@@ -150,7 +150,7 @@ const traceRun = (tracer: Tracer) => {
   }
 }
 
-export const observing = async (): Promise<Report> => {
+export const measureObservedRequests = async (): Promise<Report> => {
   await using stack = new AsyncDisposableStack()
   const { url: DATABASE_URL } = stack.use(await makeDatabase())
   const env = watched(stack.use(await startPeer("collector", {})))
@@ -165,7 +165,7 @@ export const observing = async (): Promise<Report> => {
   const measure = (name: Name) => async () => {
     const { pid, url } = servers[name]
     const beforeMs = cpuTimeOf(pid)
-    const { perSecond } = await load({ url, requests, connections: 64, seconds: 5 })
+    const { perSecond } = await generateLoad({ url, requests, connections: 64, seconds: 5 })
     return { perSecond, micros: ((cpuTimeOf(pid) - beforeMs) * 1_000) / (perSecond * 5) }
   }
   const measured = await takeTurns(measure)
@@ -183,12 +183,12 @@ export const observing = async (): Promise<Report> => {
   }
 }
 
-export const observingRuns = async (): Promise<Report> => {
+export const measureObservedRuns = async (): Promise<Report> => {
   await using stack = new AsyncDisposableStack()
   const env = watched(stack.use(await startPeer("collector", {})))
   const start = async (extra: Readonly<Record<string, string>>) => {
     const { url: database } = stack.use(await makeDatabase())
-    return stack.use(await observe(startServiceEngine, { database, env: extra }))
+    return stack.use(await startMeasuredEngine(startServiceEngine, { database, env: extra }))
   }
   const engines: Record<Name, MeasuredEngine> = {
     off: await start(env.off),

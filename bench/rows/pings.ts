@@ -2,7 +2,7 @@ import { alternate } from "../support/alternate.ts"
 import { makeDatabase, query } from "../support/database.ts"
 import { type DatabaseWatch, watchDatabase } from "../support/databaseUse.ts"
 import { resourceUseOf } from "../support/idle.ts"
-import { generator, load } from "../support/load.ts"
+import { loadGenerator, generateLoad } from "../support/load.ts"
 import { newWorkspaces, post } from "../support/population.ts"
 import { startPeer, startService } from "../support/processes.ts"
 import type { Report } from "../support/report.ts"
@@ -54,7 +54,7 @@ const measureOf =
     return async () => {
       await used()
       const sentBefore = process.cpuUsage()
-      const measured = await load({ url, requests, connections, seconds })
+      const measured = await generateLoad({ url, requests, connections, seconds })
       const { system, user } = process.cpuUsage(sentBefore)
       const { postgresMs, serviceMs } = await used()
       const pings = measured.perSecond * seconds
@@ -67,7 +67,7 @@ const measureOf =
     }
   }
 
-export const pings = async (): Promise<Report> => {
+export const measurePings = async (): Promise<Report> => {
   await using database = await makeDatabase()
   const env = { DATABASE_URL: database.url, LOG_LEVEL: "warn" }
   await using ours = await startService(env)
@@ -101,9 +101,9 @@ export const pings = async (): Promise<Report> => {
     measured[of].map(({ postgresMicros, serverMicros }) => serverMicros + postgresMicros)
   // wrk is a separate process and uses little CPU time.
   const sent =
-    generator === "wrk"
+    loadGenerator === "wrk"
       ? ""
-      : ` ${generator} uses ${formatNumber(median([...measured.service, ...measured.peer].map(({ sentMicros }) => sentMicros)))} µs of the same CPUs per ping.`
+      : ` ${loadGenerator} uses ${formatNumber(median([...measured.service, ...measured.peer].map(({ sentMicros }) => sentMicros)))} µs of the same CPUs per ping.`
   return {
     title: "Pings",
     work: `\`GET /ping/…\` of ${formatNumber(paths.length)} heartbeats in turn over ${connections} connections; ${rounds} rounds of ${seconds} s. A ping is acknowledged when it is on disk. The peer makes one UPDATE and one INSERT per ping.${sent}`,

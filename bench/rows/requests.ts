@@ -1,7 +1,7 @@
 import { deepStrictEqual } from "node:assert"
 import { alternate } from "../support/alternate.ts"
 import { makeDatabase } from "../support/database.ts"
-import { type Get, load, type Measured } from "../support/load.ts"
+import { type GetRequest, generateLoad, type LoadResult } from "../support/load.ts"
 import { cronLists, get, keyLists, populate, type Workspace } from "../support/population.ts"
 import { appSecret, startPeer, startService } from "../support/processes.ts"
 import type { Report } from "../support/report.ts"
@@ -14,25 +14,26 @@ const rounds = 5
 
 interface Contender {
   readonly url: string
-  readonly requests: ReadonlyArray<Get>
+  readonly requests: ReadonlyArray<GetRequest>
 }
 
 /** Measures the service and another server alternately, after warming up both. */
 const measureAlternately = async (service: Contender, peer: Contender) => {
-  const measure = (contender: Contender) => () => load({ ...contender, connections, seconds })
+  const measure = (contender: Contender) => () =>
+    generateLoad({ ...contender, connections, seconds })
   await alternate(1, { service: measure(service), peer: measure(peer) })
   return alternate(rounds, { service: measure(service), peer: measure(peer) })
 }
 
 const table = (
   peerName: string,
-  measured: Readonly<Record<"service" | "peer", ReadonlyArray<Measured>>>
+  measured: Readonly<Record<"service" | "peer", ReadonlyArray<LoadResult>>>
 ): Pick<Report, "columns" | "rows" | "result"> => {
   const throughput = {
     service: measured.service.map((round) => round.perSecond),
     peer: measured.peer.map((round) => round.perSecond)
   }
-  const row = (name: string, all: ReadonlyArray<Measured>, perSecond: ReadonlyArray<number>) => [
+  const row = (name: string, all: ReadonlyArray<LoadResult>, perSecond: ReadonlyArray<number>) => [
     name,
     formatSpread(perSecond),
     formatNumber(median(all.map(({ p50 }) => p50))),
@@ -70,7 +71,7 @@ const sameAnswers = async (
  * database.
  */
 const compareWithFastify = async (
-  requestsOf: (workspaces: ReadonlyArray<Workspace>) => ReadonlyArray<Get>,
+  requestsOf: (workspaces: ReadonlyArray<Workspace>) => ReadonlyArray<GetRequest>,
   comparable?: (answer: unknown) => unknown
 ) => {
   await using database = await makeDatabase()
@@ -84,14 +85,14 @@ const compareWithFastify = async (
   return await measureAlternately(service, peer)
 }
 
-export const list = async (): Promise<Report> => ({
+export const measureAuthenticatedList = async (): Promise<Report> => ({
   title: "Authenticated list",
   work: `${work("GET W/cron")} API keys, 10 tasks per page, each with its last run. Both look up the key and then the page, and return identical JSON data.`,
   ...table("Fastify + pg, hand-written", await compareWithFastify(cronLists)),
   goal: "≥ 2.0 ×"
 })
 
-export const keys = async (): Promise<Report> => {
+export const measureKeyVerification = async (): Promise<Report> => {
   await using database = await makeDatabase()
   await using ours = await startService({ DATABASE_URL: database.url })
   const workspaces = await populate(ours.url, workspaceCount)
@@ -126,7 +127,7 @@ const withoutLastUse = (answer: unknown) => {
   return data.map((key) => ({ ...key, last_used_at: null }))
 }
 
-export const jwt = async (): Promise<Report> => ({
+export const measureJwtRequest = async (): Promise<Report> => ({
   title: "JWT request",
   work: `${work("GET W/api-keys")} Access tokens of ${workspaceCount} sessions. Both verify the signature, check that the session is active and its user is a member, and list the keys.`,
   ...table("Fastify + jose + pg, hand-written", await compareWithFastify(keyLists, withoutLastUse)),

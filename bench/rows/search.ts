@@ -42,7 +42,7 @@ const searches: ReadonlyArray<readonly [what: string, text: (n: number) => strin
   ["a missing word", () => "kwyjibo"]
 ]
 
-export const search = async (): Promise<Report> => {
+export const measureSearch = async (): Promise<Report> => {
   await using running = new AsyncDisposableStack()
   const { url } = running.use(await makeDatabase())
   const service = running.use(await startService({ DATABASE_URL: url, LOG_LEVEL: "warn" }))

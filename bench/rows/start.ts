@@ -34,7 +34,7 @@ const onPostgres = async (): Promise<Start> => {
   return await startOnce({ DATABASE_URL: database.url })
 }
 
-export const start = async (): Promise<Report> => {
+export const measureStart = async (): Promise<Report> => {
   const first: Array<Start> = []
   const later: Array<Start> = []
   const postgres: Array<Start> = []

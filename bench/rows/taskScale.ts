@@ -1,5 +1,5 @@
 import type { ScheduledCalls } from "../engines/engine.ts"
-import { observe } from "../engines/observe.ts"
+import { startMeasuredEngine } from "../engines/startMeasuredEngine.ts"
 import { rescheduleSome, startServiceEngine } from "../engines/service.ts"
 import { alternate } from "../support/alternate.ts"
 import { makeDatabase, query } from "../support/database.ts"
@@ -19,7 +19,7 @@ const days = (count: number) => count * 86_400_000
 const populate = async (size: number) => {
   await using starting = new AsyncDisposableStack()
   const { url: database } = starting.use(await makeDatabase())
-  const observed = starting.use(await observe(startServiceEngine, { database }))
+  const observed = starting.use(await startMeasuredEngine(startServiceEngine, { database }))
   const { engine } = observed
   await engine.schedule({ count: size, startsInMs: days(30), spreadMs: days(30) })
   await query(database, "VACUUM ANALYZE tasks")
@@ -58,7 +58,7 @@ type Population = Awaited<ReturnType<typeof populate>>
 const sum = (service: ReadonlyArray<number>, postgres: ReadonlyArray<number>) =>
   `${formatNumber(median(service))} + ${formatNumber(median(postgres))}`
 
-export const taskScale = async (): Promise<Report> => {
+export const measureTaskScale = async (): Promise<Report> => {
   await using running = new AsyncDisposableStack()
   const populations: Array<Population> = []
   for (const size of sizes) populations.push(running.use(await populate(size)))

@@ -13,7 +13,7 @@ const count = 200
  */
 const pauseMs = 40
 
-export const runAndWait = async (): Promise<Report> => {
+export const measureRunAndWait = async (): Promise<Report> => {
   await using running = new AsyncDisposableStack()
   const { url: database } = running.use(await makeDatabase())
   const sink = running.use(await startSink({ answer: "ok", keepsConnections: true }))

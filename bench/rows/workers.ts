@@ -2,7 +2,7 @@ import { fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import type { ScheduledCalls } from "../engines/engine.ts"
-import { observe, smallCall, type StartEngine } from "../engines/observe.ts"
+import { startMeasuredEngine, smallCall, type StartEngine } from "../engines/startMeasuredEngine.ts"
 import { startServiceEngine, startWorkersEngine } from "../engines/service.ts"
 import { newWorkers } from "../support/agents.ts"
 import { alternate } from "../support/alternate.ts"
@@ -24,7 +24,7 @@ const runs = Number(process.env["BENCH_RUNS"] ?? 10_000)
  * Compares runs whose calls are made by agents with runs whose calls are made by the service
  * itself.
  */
-export const workerDrain = async (): Promise<Report> => {
+export const measureWorkerDrain = async (): Promise<Report> => {
   const work = { runs, call: smallCall }
   await using service = await startContender(startServiceEngine, work)
   await using workers = await startContender(startWorkersEngine(agents, slots), work)
@@ -54,7 +54,7 @@ export const workerDrain = async (): Promise<Report> => {
 
 const idleAgents = Number(process.env["BENCH_AGENTS"] ?? 1_000)
 
-export const workerIdle = async (): Promise<Report> => {
+export const measureIdleWorkers = async (): Promise<Report> => {
   await using database = await makeDatabase()
   await using service = await startService({ DATABASE_URL: database.url, LOG_LEVEL: "warn" })
   const { tokens } = await newWorkers(service.url, idleAgents)
@@ -101,7 +101,7 @@ const warmUp: ScheduledCalls = { count: 200, startsInMs: 2_000, spreadMs: 2_000 
 
 const measureWait = async (start: StartEngine) => {
   await using database = await makeDatabase()
-  await using observed = await observe(start, { database: database.url })
+  await using observed = await startMeasuredEngine(start, { database: database.url })
   const runCalls = (work: ScheduledCalls) =>
     observed.run(work.count, () => observed.engine.schedule(work))
   await runCalls(warmUp)
@@ -110,7 +110,7 @@ const measureWait = async (start: StartEngine) => {
   return [0.5, 0.95, 0.99, 1].map((share) => percentile(arrived, share))
 }
 
-export const workerLateness = async (): Promise<Report> => {
+export const measureWorkerLateness = async (): Promise<Report> => {
   const workers = await measureWait(startWorkersEngine(agents, slots))
   const service = await measureWait(startServiceEngine)
   return {

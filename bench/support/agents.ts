@@ -9,7 +9,7 @@ import { newWorkspaces, post } from "./population.ts"
 
 const main = fileURLToPath(new URL("../../packages/agent/src/main.ts", import.meta.url))
 
-export const label = "bench"
+export const workerLabel = "bench"
 
 /** Creates a workspace with workers, without starting their agents. */
 export const newWorkers = async (serviceUrl: string, count: number) => {
@@ -21,7 +21,7 @@ export const newWorkers = async (serviceUrl: string, count: number) => {
     const { token } = await post<{ token: string }>(
       serviceUrl,
       `/v1/workspaces/${id}/workers`,
-      { name: `Worker ${n}`, labels: [label] },
+      { name: `Worker ${n}`, labels: [workerLabel] },
       accessToken
     )
     tokens.push(token)

@@ -7,7 +7,7 @@ export const idleMs = 5_000
 /** The delay before measuring, because PostgreSQL's statistics can be ten seconds old. */
 const statisticsDelayMs = 11_000
 
-export interface Use {
+export interface ResourceUse {
   readonly serviceMs: number
   readonly postgresMs: number
   readonly transactions: number
@@ -16,7 +16,7 @@ export interface Use {
 /** Returns the resource usage of a service and its database connections since the previous call. */
 export const resourceUseOf = (pid: number, watch: DatabaseWatch) => {
   let serviceMs = cpuTimeOf(pid)
-  return async (): Promise<Use> => {
+  return async (): Promise<ResourceUse> => {
     const before = serviceMs
     serviceMs = cpuTimeOf(pid)
     const { cpuMs, transactions } = await watch.since()
@@ -37,9 +37,9 @@ interface Idle {
  * processes.
  */
 export const measureIdle = async (
-  services: ReadonlyArray<{ readonly used: () => Promise<Use> }>
+  services: ReadonlyArray<{ readonly used: () => Promise<ResourceUse> }>
 ): Promise<ReadonlyArray<Idle>> => {
-  const rounds: Array<ReadonlyArray<Use>> = []
+  const rounds: Array<ReadonlyArray<ResourceUse>> = []
   await setTimeout(statisticsDelayMs)
   await Promise.all(services.map(({ used }) => used()))
   for (let round = 0; round < idleRounds; round++) {
@@ -47,7 +47,7 @@ export const measureIdle = async (
     rounds.push(await Promise.all(services.map(({ used }) => used())))
   }
   return services.map((_, index) => {
-    const perSecond = (amount: (use: Use) => number) =>
+    const perSecond = (amount: (use: ResourceUse) => number) =>
       rounds.flatMap(({ [index]: use }) =>
         use === undefined ? [] : [(amount(use) * 1_000) / idleMs]
       )

@@ -5,25 +5,25 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 
-export interface Get {
+export interface GetRequest {
   readonly path: string
   readonly token?: string
 }
 
 /** A POST if there is a JSON body, otherwise a GET. */
-export interface Request extends Get {
+export interface GetOrPost extends GetRequest {
   readonly body?: string
 }
 
-export interface Load {
+export interface LoadOptions {
   readonly url: string
   /** The requests, sent one after another in a loop. */
-  readonly requests: ReadonlyArray<Request>
+  readonly requests: ReadonlyArray<GetOrPost>
   readonly connections: number
   readonly seconds: number
 }
 
-export interface Measured {
+export interface LoadResult {
   readonly perSecond: number
   readonly p50: number
   readonly p99: number
@@ -35,13 +35,18 @@ const hasWrk = spawnSync("wrk", ["-v"]).error === undefined
  * The load generator: wrk if it is installed, because it leaves more CPU time to the measured
  * program, otherwise autocannon, which requires only npm.
  */
-export const generator = hasWrk ? "wrk" : "autocannon"
+export const loadGenerator = hasWrk ? "wrk" : "autocannon"
 
 /** Generates load. Returns latencies and requests per second. Fails if any response is an error. */
-export const load = (work: Load): Promise<Measured> =>
+export const generateLoad = (work: LoadOptions): Promise<LoadResult> =>
   hasWrk ? loadByWrk(work) : loadByAutocannon(work)
 
-const loadByWrk = async ({ connections, requests, seconds, url }: Load): Promise<Measured> => {
+const loadByWrk = async ({
+  connections,
+  requests,
+  seconds,
+  url
+}: LoadOptions): Promise<LoadResult> => {
   const folder = mkdtempSync(join(tmpdir(), "scheduling-bench-"))
   try {
     const script = join(folder, "requests.lua")
@@ -67,14 +72,14 @@ const loadByWrk = async ({ connections, requests, seconds, url }: Load): Promise
   }
 }
 
-const methodOf = ({ body }: Request) => (body === undefined ? "GET" : "POST")
+const methodOf = ({ body }: GetOrPost) => (body === undefined ? "GET" : "POST")
 
-const headersOf = ({ body, token }: Request): Readonly<Record<string, string>> => ({
+const headersOf = ({ body, token }: GetOrPost): Readonly<Record<string, string>> => ({
   ...(token !== undefined && { authorization: `Bearer ${token}` }),
   ...(body !== undefined && { "content-type": "application/json" })
 })
 
-const luaOf = (requests: ReadonlyArray<Request>) => `
+const luaOf = (requests: ReadonlyArray<GetOrPost>) => `
 local requests, last = {}, 0
 init = function()
 ${requests
@@ -105,7 +110,7 @@ const loadByAutocannon = async ({
   requests,
   seconds,
   url
-}: Load): Promise<Measured> => {
+}: LoadOptions): Promise<LoadResult> => {
   const result = await autocannon({
     url,
     connections,

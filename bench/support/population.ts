@@ -1,6 +1,6 @@
 import { createServer } from "node:http"
 import { listen } from "./listen.ts"
-import type { Get } from "./load.ts"
+import type { GetRequest } from "./load.ts"
 
 export interface Workspace {
   readonly id: string
@@ -72,16 +72,16 @@ export const populate = async (
   return workspaces
 }
 
-export const cronLists = (workspaces: ReadonlyArray<Workspace>): ReadonlyArray<Get> =>
+export const cronLists = (workspaces: ReadonlyArray<Workspace>): ReadonlyArray<GetRequest> =>
   workspaces.map(({ apiKey, id }) => ({ path: `/v1/workspaces/${id}/cron`, token: apiKey }))
 
-export const keyLists = (workspaces: ReadonlyArray<Workspace>): ReadonlyArray<Get> =>
+export const keyLists = (workspaces: ReadonlyArray<Workspace>): ReadonlyArray<GetRequest> =>
   workspaces.map(({ accessToken, id }) => ({
     path: `/v1/workspaces/${id}/api-keys`,
     token: accessToken
   }))
 
-export const get = async (url: string, { path, token }: Get): Promise<unknown> => {
+export const get = async (url: string, { path, token }: GetRequest): Promise<unknown> => {
   const response = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } })
   if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`)
   return response.json()

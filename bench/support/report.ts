@@ -4,7 +4,7 @@ import { availableParallelism, cpus, release, totalmem, type as system } from "n
 import { fileURLToPath } from "node:url"
 import packageJson from "../package.json" with { type: "json" }
 import { postgresVersion } from "./database.ts"
-import { generator } from "./load.ts"
+import { loadGenerator } from "./load.ts"
 
 export interface Report {
   readonly title: string
@@ -39,7 +39,7 @@ const machine = async (): Promise<string> => {
     `- ${availableParallelism()} × ${cpus()[0]?.model ?? "unknown processor"}, ` +
       `${Math.round(totalmem() / 2 ** 30)} GiB, ${system()} ${release()}; ` +
       `load generator, PostgreSQL and servers share it`,
-    `- Node ${process.version}, PostgreSQL ${await postgresVersion()}, ${generator}`,
+    `- Node ${process.version}, PostgreSQL ${await postgresVersion()}, ${loadGenerator}`,
     `- ${Object.entries(packageJson.devDependencies)
       .filter(([name]) => !name.startsWith("@types/"))
       .map(([name, version]) => `${name} ${version}`)

@@ -10,20 +10,20 @@ import {
   clockSkipReason,
   clusterSkipReason
 } from "../../packages/server/test/support/PostgresCluster.ts"
-import { clock } from "./faults/clock.ts"
-import { cut } from "./faults/cut.ts"
-import { databaseClock } from "./faults/databaseClock.ts"
-import { disk } from "./faults/disk.ts"
-import { failover } from "./faults/failover.ts"
-import { freeze } from "./faults/freeze.ts"
-import { kill } from "./faults/kill.ts"
-import { neighbours } from "./neighbours.ts"
-import { pool } from "./faults/pool.ts"
-import { restart } from "./faults/restart.ts"
+import { clockDrill } from "./faults/clock.ts"
+import { cutDrill } from "./faults/cut.ts"
+import { databaseClockDrill } from "./faults/databaseClock.ts"
+import { diskDrill } from "./faults/disk.ts"
+import { failoverDrill } from "./faults/failover.ts"
+import { freezeDrill } from "./faults/freeze.ts"
+import { killDrill } from "./faults/kill.ts"
+import { neighboursDrill } from "./neighbours.ts"
+import { poolDrill } from "./faults/pool.ts"
+import { restartDrill } from "./faults/restart.ts"
 import type { DrillResult } from "./fixture/Fixture.ts"
-import { soak } from "./soak.ts"
+import { soakDrill } from "./soak.ts"
 import { brokenPromises, header, describeObservations, rowOf } from "./table.ts"
-import { usage } from "./usage.ts"
+import { usageDrill } from "./usage.ts"
 
 /** The promises broken in a drill that prints its own table. */
 interface Broken {
@@ -37,15 +37,16 @@ const onPostgres = (drill: Drill): Drill =>
   clusterSkipReason === undefined ? drill : Effect.succeed(clusterSkipReason)
 
 const faults: Readonly<Record<string, Drill>> = {
-  kill: onPostgres(kill),
-  freeze: onPostgres(freeze),
-  restart: onPostgres(restart),
-  failover: onPostgres(failover),
-  cut: onPostgres(cut),
-  pool: onPostgres(pool),
-  disk,
-  clock: onPostgres(clock),
-  "database-clock": clockSkipReason === undefined ? databaseClock : Effect.succeed(clockSkipReason)
+  kill: onPostgres(killDrill),
+  freeze: onPostgres(freezeDrill),
+  restart: onPostgres(restartDrill),
+  failover: onPostgres(failoverDrill),
+  cut: onPostgres(cutDrill),
+  pool: onPostgres(poolDrill),
+  disk: diskDrill,
+  clock: onPostgres(clockDrill),
+  "database-clock":
+    clockSkipReason === undefined ? databaseClockDrill : Effect.succeed(clockSkipReason)
 }
 
 const print = (...lines: ReadonlyArray<string>) => Effect.sync(() => console.log(lines.join("\n")))
@@ -89,7 +90,7 @@ const program = Effect.gen(function* () {
   })
   const minutes = Number(values.minutes)
   const clients = values.clients === undefined ? undefined : Number(values.clients)
-  const beside = neighbours({
+  const beside = neighboursDrill({
     minutes,
     isEmbedded: values.store === "embedded",
     addresses: Number(values.addresses),
@@ -98,8 +99,8 @@ const program = Effect.gen(function* () {
   })
   const drills: Readonly<Record<string, Drill>> = {
     ...faults,
-    soak: onPostgres(soak({ minutes, clients, perSecond: Number(values.rate) })),
-    usage: onPostgres(usage(Number(values.runs))),
+    soak: onPostgres(soakDrill({ minutes, clients, perSecond: Number(values.rate) })),
+    usage: onPostgres(usageDrill(Number(values.runs))),
     neighbours: values.store === "embedded" ? beside : onPostgres(beside)
   }
   const names = positionals.length === 0 ? Object.keys(faults) : positionals

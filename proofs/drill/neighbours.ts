@@ -25,7 +25,7 @@ const heapMb = 512
  * Runs a modest tenant alongside two hostile tenants, first with one attack at a time, then with
  * all attacks at the same time. Prints how each attack affects the modest tenant.
  */
-export const neighbours = Effect.fnUntraced(function* (options: {
+export const neighboursDrill = Effect.fnUntraced(function* (options: {
   readonly minutes: number
   readonly isEmbedded: boolean
   readonly addresses: number

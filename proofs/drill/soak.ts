@@ -28,7 +28,7 @@ const samplesTaken = 18
  * sizes. `clients` write without pauses, and `perSecond` is the number of additional due runs per
  * second.
  */
-export const soak = Effect.fnUntraced(function* (options: {
+export const soakDrill = Effect.fnUntraced(function* (options: {
   readonly minutes: number
   readonly clients: number | undefined
   readonly perSecond: number

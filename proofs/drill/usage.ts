@@ -16,7 +16,7 @@ import { tableOf } from "./table.ts"
  * Kills one of two nodes while both of them process many runs. The workspace's reported usage must
  * always match its history.
  */
-export const usage = Effect.fnUntraced(function* (runs: number) {
+export const usageDrill = Effect.fnUntraced(function* (runs: number) {
   const store = storeAt((yield* startPostgres).url)
   const sink = yield* startSink(() => callMs)
   const [victim, other] = yield* Effect.all([startNode(store), startNode(store)])

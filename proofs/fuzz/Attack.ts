@@ -144,7 +144,7 @@ const chooser = (targets: ReadonlyArray<Target>) => {
 
 /**
  * Removes the credential if a mutation made the request reach an endpoint that would revoke a
- * lasting credential.
+ * credential that must stay valid (`isLasting`).
  */
 const protectCredential = (
   world: World,

@@ -9,8 +9,8 @@ import {
   jsonObjects,
   targetOf
 } from "./exchange/Exchange.ts"
-import { itemsOf } from "./judge/Batch.ts"
-import { approvalsOf, type World } from "./world/World.ts"
+import { batchItemsOf } from "./judge/Batch.ts"
+import { approvalsPathOf, type World } from "./world/World.ts"
 
 /** Learns from a response: ids to reuse, new credentials, and revoked credentials. */
 export const learn = (exchange: Exchange, world: World): void => {
@@ -34,7 +34,7 @@ export const learn = (exchange: Exchange, world: World): void => {
     world.addCursor(path, sort, body["next_cursor"])
   }
   const isCollection = target.method === "GET" || target.successes.has(201)
-  for (const item of itemsOf(exchange)) {
+  for (const item of batchItemsOf(exchange)) {
     const { id } = bodyOf(item.answer)
     if (typeof id === "string")
       world.addId(collectionOf(segments.slice(0, -1), draft.credential), id)
@@ -88,7 +88,7 @@ const learnExecutions = (record: Json, segments: ReadonlyArray<string>, world: W
   }
   const { approval, chain_id, id, kind, task_id } = record
   if (typeof approval === "object" && approval !== null && typeof id === "string")
-    world.addId(approvalsOf(segments[2] ?? ""), id)
+    world.addId(approvalsPathOf(segments[2] ?? ""), id)
   if (typeof kind === "string" && typeof task_id === "string")
     add(`${folders[kind]}/${task_id}`, id)
   if (typeof chain_id === "string" && typeof id === "string") {
@@ -151,7 +151,7 @@ const learnSession = (email: unknown, { access_token, refresh_token }: Json, wor
 
 /** The approval was decided or is no longer pending. */
 function forgetApproval({ segments }: RequestDraft, _: Json, world: World) {
-  world.removeId(approvalsOf(segments[2] ?? ""), segments[4] ?? "")
+  world.removeId(approvalsPathOf(segments[2] ?? ""), segments[4] ?? "")
 }
 
 function learnKey({ credential, segments }: RequestDraft, { key, scopes }: Json, world: World) {

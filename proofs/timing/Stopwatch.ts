@@ -1,13 +1,13 @@
 import { Agent, request } from "node:http"
 
-export interface Timed {
+export interface TimedRequest {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
 }
 
-export interface Taken {
+export interface TimedResponse {
   readonly status: number
   readonly text: string
   readonly millis: number
@@ -19,8 +19,8 @@ export interface Taken {
  */
 export const makeStopwatch = (url: string) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const take = ({ body, headers, method, path }: Timed) =>
-    new Promise<Taken>((resolve, reject) => {
+  const take = ({ body, headers, method, path }: TimedRequest) =>
+    new Promise<TimedResponse>((resolve, reject) => {
       const start = performance.now()
       const sent = request(url + path, { agent, method, headers }, (response) => {
         let text = ""
@@ -42,9 +42,9 @@ export const makeStopwatch = (url: string) => {
 }
 
 /** Measures the response times of each kind of request, in shuffled order. */
-export const race = async <Kind extends string>(
+export const measureResponseTimes = async <Kind extends string>(
   rounds: number,
-  runners: Readonly<Record<Kind, (round: number) => Promise<Taken>>>
+  runners: Readonly<Record<Kind, (round: number) => Promise<TimedResponse>>>
 ): Promise<Readonly<Record<Kind, ReadonlyArray<number>>>> => {
   const kinds = Object.keys(runners) as Array<Kind>
   const taken = Object.fromEntries(kinds.map((kind) => [kind, []])) as unknown as Record<

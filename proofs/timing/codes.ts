@@ -1,7 +1,7 @@
 import { sendJson, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
 import { authenticatorCode } from "../../packages/server/test/accounts/totp/totp.ts"
-import { newAccount, password, postRequest, type Watch } from "./senders.ts"
-import { race } from "./Stopwatch.ts"
+import { newAccount, password, postRequest, type Stopwatch } from "./senders.ts"
+import { measureResponseTimes } from "./Stopwatch.ts"
 
 /**
  * The number of accounts. A single account is not enough, because each account allows only ten
@@ -28,7 +28,7 @@ const newProtectedAccount = async (server: ServerProcess) => {
 const replaceLastCodeCharacter = (code: string) =>
   code.slice(0, -1) + (code.endsWith("2") ? "3" : "2")
 
-export const raceCodes = async (server: ServerProcess, { take }: Watch) => {
+export const raceCodes = async (server: ServerProcess, { take }: Stopwatch) => {
   const ofNobody = await newProtectedAccount(server)
   const protectedAccounts: Array<typeof ofNobody> = []
   for (let index = 0; index < accounts; index++) {
@@ -39,7 +39,7 @@ export const raceCodes = async (server: ServerProcess, { take }: Watch) => {
     const { code, email } = protectedAccounts[first + (round % half)] ?? ofNobody
     return take(postRequest("/v1/auth/login", { email, password, totp: totpOf(code) }))
   }
-  return race(guesses / 2, {
+  return measureResponseTimes(guesses / 2, {
     "nearly a recovery code": attempt(0, replaceLastCodeCharacter),
     "no recovery code": attempt(half, () => ofNobody.code)
   })

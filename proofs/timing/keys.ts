@@ -5,8 +5,8 @@ import {
   newUser,
   type ServerProcess
 } from "../../packages/server/test/support/ServerProcess.ts"
-import { replaceLastCharacter, type Watch } from "./senders.ts"
-import { race, type Taken } from "./Stopwatch.ts"
+import { replaceLastCharacter, type Stopwatch } from "./senders.ts"
+import { measureResponseTimes, type TimedResponse } from "./Stopwatch.ts"
 
 const keyUses = 5_000
 
@@ -29,10 +29,10 @@ const makeKeys = async (server: ServerProcess) => {
   return { live, revoked }
 }
 
-export const raceKeys = async (server: ServerProcess, { take }: Watch) => {
+export const raceKeys = async (server: ServerProcess, { take }: Stopwatch) => {
   const { live, revoked } = await makeKeys(server)
   const one = (keys: ReadonlyArray<string>, round: number) => keys[round % keys.length] ?? ""
-  const use = (key: string): Promise<Taken> =>
+  const use = (key: string): Promise<TimedResponse> =>
     take({ method: "GET", path: "/v1/whoami", headers: { authorization: `Bearer ${key}` } })
   const runners = {
     "unknown key": () => use(unknownKey()),
@@ -42,6 +42,6 @@ export const raceKeys = async (server: ServerProcess, { take }: Watch) => {
     // secret. The measurement must detect this difference, or its other results prove nothing.
     "malformed key": () => use(`${unknownKey()}x`)
   }
-  await race(200, runners)
-  return race(keyUses, runners)
+  await measureResponseTimes(200, runners)
+  return measureResponseTimes(keyUses, runners)
 }

@@ -1,6 +1,6 @@
 import type { ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
-import { newAccount, postRequest, somebodysEmail, type Watch } from "./senders.ts"
-import { race } from "./Stopwatch.ts"
+import { newAccount, postRequest, somebodysEmail, type Stopwatch } from "./senders.ts"
+import { measureResponseTimes } from "./Stopwatch.ts"
 
 /** The number of logins. Each account allows only ten failed logins in 15 minutes. */
 const logins = 400
@@ -8,7 +8,7 @@ const logins = 400
 /** The number of accounts. Each receives at most ten requests, which its throttle permits. */
 const accounts = 50
 
-export const raceLogins = async (server: ServerProcess, { take }: Watch) => {
+export const raceLogins = async (server: ServerProcess, { take }: Stopwatch) => {
   const known: Array<string> = []
   const unknown: Array<string> = []
   for (let index = 0; index < accounts; index++) {
@@ -24,5 +24,8 @@ export const raceLogins = async (server: ServerProcess, { take }: Watch) => {
         password: "wrong horse battery staple"
       })
     )
-  return race(logins, { "wrong password": attempt(known), "unknown email": attempt(unknown) })
+  return measureResponseTimes(logins, {
+    "wrong password": attempt(known),
+    "unknown email": attempt(unknown)
+  })
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import { sendJson, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
 import type { makeStopwatch } from "./Stopwatch.ts"
 
-export type Watch = ReturnType<typeof makeStopwatch>
+export type Stopwatch = ReturnType<typeof makeStopwatch>
 
 /** Returns a header with a random client address, so that per-address limits do not apply. */
 const randomAddressHeader = () => ({ "x-forwarded-for": `100.${[...randomBytes(3)].join(".")}` })

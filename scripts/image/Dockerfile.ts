@@ -51,7 +51,7 @@ export const pairsIn = (text: string): Pairs =>
   )
 
 /** Parses a command in exec form, such as `["node", "main.ts"]`. The shell form is not supported. */
-export const wordsOf = (command: string): ReadonlyArray<string> => {
+export const parseExecForm = (command: string): ReadonlyArray<string> => {
   const words: unknown = JSON.parse(command)
   if (!Array.isArray(words) || !words.every((word) => typeof word === "string")) {
     throw new Error(`${command} is not a list of words`)

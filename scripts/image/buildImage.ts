@@ -2,7 +2,13 @@ import { existsSync, lstatSync, readFileSync } from "node:fs"
 import { cp, mkdir } from "node:fs/promises"
 import { basename, join, matchesGlob, relative } from "node:path"
 import { run, printLine } from "../../packages/sdk/scripts/command.ts"
-import { type Instruction, pairsIn, parseDockerfile, type Stage, wordsOf } from "./Dockerfile.ts"
+import {
+  type Instruction,
+  pairsIn,
+  parseDockerfile,
+  type Stage,
+  parseExecForm
+} from "./Dockerfile.ts"
 
 /** A replayed stage: the folder with its files, and the command that starts it. */
 export interface Image {
@@ -66,9 +72,9 @@ const buildStage = async (
     folder,
     workdir: folder,
     env,
-    entrypoint: wordsOf("[]"),
-    command: wordsOf("[]"),
-    healthcheck: wordsOf("[]")
+    entrypoint: parseExecForm("[]"),
+    command: parseExecForm("[]"),
+    healthcheck: parseExecForm("[]")
   }
   for (const instruction of instructions) {
     const { flags, name, rest } = instruction
@@ -85,11 +91,11 @@ const buildStage = async (
         npm_config_prefer_offline: "true"
       })
     } else if (name === "ENTRYPOINT") {
-      image.entrypoint = wordsOf(rest)
+      image.entrypoint = parseExecForm(rest)
     } else if (name === "CMD") {
-      image.command = wordsOf(rest)
+      image.command = parseExecForm(rest)
     } else if (name === "HEALTHCHECK") {
-      image.healthcheck = wordsOf(rest.replace(/^CMD /, ""))
+      image.healthcheck = parseExecForm(rest.replace(/^CMD /, ""))
     } else if (!withoutEffect.has(name)) {
       throw new Error(`the instruction ${name} ${JSON.stringify(flags)} ${rest} is not known`)
     }

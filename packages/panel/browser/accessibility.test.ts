@@ -1,15 +1,15 @@
 import axe from "axe-core"
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
-import { pagesOf, show } from "./support/pages.ts"
-import { somebody } from "./support/people.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
+import { pagesOf, openPanelPage } from "./support/pages.ts"
+import { createUser } from "./support/users.ts"
 import { seed } from "./support/seed.ts"
 
-describe.skipIf(missing !== undefined)("every page", () => {
+describe.skipIf(skipReason !== undefined)("every page", () => {
   const panel = usePanel()
 
   it("passes axe in light and dark", { timeout: 1_200_000 }, async () => {
-    const person = await somebody(panel.url())
+    const person = await createUser(panel.url())
     await seed(person.client, panel.url())
     // The page's content security policy would block axe's script.
     const strangers = await panel.open({ bypassCSP: true })
@@ -19,7 +19,7 @@ describe.skipIf(missing !== undefined)("every page", () => {
       const { page } = one.isPublic ? strangers : members
       // During a transition, the contrast would be measured for an in-between colour.
       await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" })
-      await show(page, panel.url(), one)
+      await openPanelPage(page, panel.url(), one)
       await page.addStyleTag({
         content: "* { transition: none !important; animation: none !important }"
       })

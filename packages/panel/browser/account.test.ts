@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
-import { password } from "./support/people.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
+import { password } from "./support/users.ts"
 import { totpCode } from "./support/totpCode.ts"
 
-describe.skipIf(missing !== undefined)("an account", () => {
+describe.skipIf(skipReason !== undefined)("an account", () => {
   const panel = usePanel()
 
   it("gets a new name and password, and ends its other sessions", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("the runs of tasks", () => {
+describe.skipIf(skipReason !== undefined)("the runs of tasks", () => {
   const panel = usePanel()
 
   it("are shown in the forecast, with collisions, and with their results", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { missing, useOwnPanel } from "./support/panel.ts"
+import { skipReason, useOwnPanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("a page whose code cannot be loaded", () => {
+describe.skipIf(skipReason !== undefined)("a page whose code cannot be loaded", () => {
   const panel = useOwnPanel()
 
   it("shows the problem while the service is away, and recovers", async () => {

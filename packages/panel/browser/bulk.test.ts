@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("tasks in a list", () => {
+describe.skipIf(skipReason !== undefined)("tasks in a list", () => {
   const panel = usePanel()
 
   it("are paused, resumed and deleted together", async () => {

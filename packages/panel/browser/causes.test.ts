@@ -1,13 +1,13 @@
 import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { serveCertificate } from "./support/certificates.ts"
-import { missing, usePanel } from "./support/panel.ts"
-import type { Person } from "./support/people.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
+import type { PanelUser } from "./support/users.ts"
 import { poll } from "./support/poll.ts"
-import { receiver } from "./support/receiver.ts"
+import { startReceiver } from "./support/startReceiver.ts"
 
 /** Creates a target that is down, an expired certificate, and a task with a wrong URL. */
-const plantFailures = async ({ client }: Person, goodUrl: string, wrongUrl: string) => {
+const plantFailures = async ({ client }: PanelUser, goodUrl: string, wrongUrl: string) => {
   await client.httpMonitors.create({
     name: "Shop",
     url: "http://127.0.0.1:9/health",
@@ -38,11 +38,11 @@ const openFromOverview = async (page: Page, name: string) => {
   await list.getByRole("link", { name, exact: true }).click()
 }
 
-describe.skipIf(missing !== undefined)("the cause of a failure", () => {
+describe.skipIf(skipReason !== undefined)("the cause of a failure", () => {
   const panel = usePanel()
 
   it("is found from the overview with one click", async () => {
-    const { url } = await receiver()
+    const { url } = await startReceiver()
     const { page, person, problems } = await panel.openAs()
     const wrongUrl = `${panel.url()}/nowhere`
     await plantFailures(person, url, wrongUrl)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("the editor of a chain", () => {
+describe.skipIf(skipReason !== undefined)("the editor of a chain", () => {
   const panel = usePanel()
 
   it("folds its steps, shows the graph and completes references from the last answers", async () => {

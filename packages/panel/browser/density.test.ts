@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("the rows of lists", () => {
+describe.skipIf(skipReason !== undefined)("the rows of lists", () => {
   const panel = usePanel()
 
   it("are low with one line, or high by choice, which is remembered", async () => {

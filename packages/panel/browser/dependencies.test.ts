@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("dependencies", () => {
+describe.skipIf(skipReason !== undefined)("dependencies", () => {
   const panel = usePanel()
 
   it("are chosen in the forms, and shown with the incident that suppresses another", async () => {

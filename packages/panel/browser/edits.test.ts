@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("a record that two users edit", () => {
+describe.skipIf(skipReason !== undefined)("a record that two users edit", () => {
   const panel = usePanel()
 
   const taskOf = async () => {

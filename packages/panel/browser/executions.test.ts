@@ -1,14 +1,14 @@
 import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
-import type { Person } from "./support/people.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
+import type { PanelUser } from "./support/users.ts"
 
-const makeTask = ({ client }: Person, name: string, url: string, tags: Array<string> = []) =>
+const makeTask = ({ client }: PanelUser, name: string, url: string, tags: Array<string> = []) =>
   client.cron.create({ name, url, tags, schedule: "0 3 1 1 *", retry_count: 0 })
 
 const rowsOf = (page: Page) => page.getByRole("table", { name: "Executions" }).getByRole("row")
 
-describe.skipIf(missing !== undefined)("the list of executions", () => {
+describe.skipIf(skipReason !== undefined)("the list of executions", () => {
   const panel = usePanel()
 
   it("is filtered by several statuses, tag, task, period and id", async () => {
@@ -154,7 +154,7 @@ describe.skipIf(missing !== undefined)("the list of executions", () => {
   })
 })
 
-describe.skipIf(missing !== undefined)("the page of an execution", () => {
+describe.skipIf(skipReason !== undefined)("the page of an execution", () => {
   const panel = usePanel()
 
   it("shows the phases, the last good one, and the ones before and after it", async () => {

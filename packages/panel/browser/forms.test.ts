@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
-import { password, signIn, somebody } from "./support/people.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
+import { password, signIn, createUser } from "./support/users.ts"
 
 /** Returns the focused field's name. */
 const focused = (page: Page): Promise<string> =>
@@ -16,7 +16,7 @@ const fillCron = async (page: Page, url: string) => {
   await page.getByRole("textbox", { name: "Schedule" }).fill("0 3 * * *")
 }
 
-describe.skipIf(missing !== undefined)("a form", () => {
+describe.skipIf(skipReason !== undefined)("a form", () => {
   const panel = usePanel()
 
   it("opens the section of a field that the browser rejects", async () => {
@@ -232,8 +232,8 @@ describe.skipIf(missing !== undefined)("a form", () => {
   })
 
   it("does not show the user's input to another account", async () => {
-    const owner = await somebody(panel.url(), "Owner", "Shared")
-    const guest = await somebody(panel.url(), "Guest", "Own")
+    const owner = await createUser(panel.url(), "Owner", "Shared")
+    const guest = await createUser(panel.url(), "Guest", "Own")
     const { token } = await owner.client.invitations.create({ email: guest.email, role: "editor" })
     await guest.client.invitations.accept({ token: token ?? "" })
     const { context, page } = await panel.openAs(owner)

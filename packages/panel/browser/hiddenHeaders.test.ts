@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
-import { receiver } from "./support/receiver.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
+import { startReceiver } from "./support/startReceiver.ts"
 
 const mask = "•••"
 const secretHint = "Use {{ secrets.NAME }} to keep the value out of the task."
 
-describe.skipIf(missing !== undefined)("credentials in the headers of tasks", () => {
+describe.skipIf(skipReason !== undefined)("credentials in the headers of tasks", () => {
   const panel = usePanel()
 
   it("stay hidden and the same when a task is edited, until a new value is typed", async () => {
     const { page, person, problems } = await panel.openAs()
-    const { answer, url } = await receiver()
+    const { answer, url } = await startReceiver()
     const task = await person.client.cron.create({
       name: "Nightly",
       schedule: "0 3 * * *",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
 
 /** The assignment that every injected script would run. */
 const mark = "globalThis.__ran=1"
@@ -14,7 +14,7 @@ const texts = [
   "‮evil \u0007 \u{1F4A9} ".padEnd(180, "a")
 ]
 
-describe.skipIf(missing !== undefined)("text from others", () => {
+describe.skipIf(skipReason !== undefined)("text from others", () => {
   const panel = usePanel()
 
   it("is shown as text and never runs", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("the page of an incident", () => {
+describe.skipIf(skipReason !== undefined)("the page of an incident", () => {
   const panel = usePanel()
 
   it("shows what changed since the last success, earlier incidents, and runs the task again", async () => {

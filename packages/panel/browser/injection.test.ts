@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest"
 import { serveCertificate } from "./support/certificates.ts"
-import { pagesOf, show } from "./support/pages.ts"
-import { missing, usePanel } from "./support/panel.ts"
-import { somebody } from "./support/people.ts"
-import { receiver } from "./support/receiver.ts"
+import { pagesOf, openPanelPage } from "./support/pages.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
+import { createUser } from "./support/users.ts"
+import { startReceiver } from "./support/startReceiver.ts"
 
 const hostile = [
   `<img src=x onerror="window.__ran=1">`,
@@ -15,11 +15,11 @@ const hostile = [
 
 const all = hostile.join(" ").slice(0, 100)
 
-describe.skipIf(missing !== undefined)("answers from others", () => {
+describe.skipIf(skipReason !== undefined)("answers from others", () => {
   const panel = usePanel()
 
   it("run no script on any page", async () => {
-    const person = await somebody(panel.url(), all, all)
+    const person = await createUser(panel.url(), all, all)
     const { client } = person
     for (const name of hostile) {
       const written = name.replaceAll("{{", "{{ '{{' }}")
@@ -51,7 +51,7 @@ describe.skipIf(missing !== undefined)("answers from others", () => {
       body: hostile.join("\n"),
       headers: { "user-agent": hostile[0] ?? "" }
     })
-    const { answer, url } = await receiver()
+    const { answer, url } = await startReceiver()
     Object.assign(answer, { status: 500, body: hostile.join("\n") })
     const channel = await client.notifications.createChannel({
       name: all,
@@ -85,7 +85,7 @@ describe.skipIf(missing !== undefined)("answers from others", () => {
       const { isPublic, name, path } = one
       // The workspace has no records of some kinds.
       if (isPublic || name === "palette" || path.includes("undefined")) continue
-      await show(page, panel.url(), one)
+      await openPanelPage(page, panel.url(), one)
       const found = await page.evaluate(() => ({
         ran: "__ran" in window,
         elements: document.querySelectorAll("img, #root script, [onerror], [onload]").length,

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
-import { password, somebody } from "./support/people.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
+import { password, createUser } from "./support/users.ts"
 
 /** Returns the focused element's accessible name. */
 const focused = (page: Page): Promise<string> =>
@@ -25,11 +25,11 @@ const tabTo = async (page: Page, name: RegExp): Promise<void> => {
   throw new Error(`the tab key does not lead to ${name}`)
 }
 
-describe.skipIf(missing !== undefined)("with the keyboard", () => {
+describe.skipIf(skipReason !== undefined)("with the keyboard", () => {
   const panel = usePanel()
 
   it("a user signs in, creates a task, runs it and deletes it", async () => {
-    const person = await somebody(panel.url())
+    const person = await createUser(panel.url())
     const { page, problems } = await panel.open()
     const { keyboard } = page
     const type = async (field: RegExp, text: string) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("API keys", () => {
+describe.skipIf(skipReason !== undefined)("API keys", () => {
   const panel = usePanel()
 
   const use = (key: string) =>

@@ -2,8 +2,8 @@ import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { openWithLiveEvents } from "./support/openWithLiveEvents.ts"
 import { setVisibility } from "./support/setVisibility.ts"
-import { missing, usePanel } from "./support/panel.ts"
-import { signIn, somebody } from "./support/people.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
+import { signIn, createUser } from "./support/users.ts"
 
 /** Delays the request for live events until the test releases it. */
 const holdEvents = async (page: Page) => {
@@ -15,11 +15,11 @@ const holdEvents = async (page: Page) => {
   return letGo
 }
 
-describe.skipIf(missing !== undefined)("a change", () => {
+describe.skipIf(skipReason !== undefined)("a change", () => {
   const panel = usePanel()
 
   const somebodyWithHeartbeat = async () => {
-    const person = await somebody(panel.url())
+    const person = await createUser(panel.url())
     const { ping_url } = await person.client.heartbeatMonitors.create({
       name: "Import",
       period_seconds: 3_600
@@ -93,7 +93,7 @@ describe.skipIf(missing !== undefined)("a change", () => {
   })
 })
 
-describe.skipIf(missing !== undefined)("the search", () => {
+describe.skipIf(skipReason !== undefined)("the search", () => {
   const panel = usePanel()
 
   it("finds records by their keys, URLs and ids", async () => {
@@ -140,7 +140,7 @@ describe.skipIf(missing !== undefined)("the search", () => {
     const palette = "**/assets/Palette-*.js"
     await page.route(palette, (route) => route.abort())
     const hasFailed = page.waitForEvent("requestfailed")
-    await signIn(page, panel.url(), await somebody(panel.url()))
+    await signIn(page, panel.url(), await createUser(panel.url()))
     await hasFailed
     await page.getByRole("heading", { name: "Overview" }).waitFor()
     await page.keyboard.press("Control+k")

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("an unknown address", () => {
+describe.skipIf(skipReason !== undefined)("an unknown address", () => {
   const panel = usePanel()
 
   it("shows one page with links to the workspaces of the user", async () => {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest"
-import { mailbox } from "./support/mailbox.ts"
-import { missing, useOwnPanel } from "./support/panel.ts"
-import { password, signIn, somebody } from "./support/people.ts"
+import { startMailServer } from "./support/startMailServer.ts"
+import { skipReason, useOwnPanel } from "./support/panel.ts"
+import { password, signIn, createUser } from "./support/users.ts"
 
-const { environment, linkIn } = await mailbox()
+const { environment, linkIn } = await startMailServer()
 
-describe.skipIf(missing !== undefined)("the link of a mail", () => {
+describe.skipIf(skipReason !== undefined)("the link of a mail", () => {
   const panel = useOwnPanel(environment)
 
   it("sets a new password, stays in no history, and works once", async () => {
-    const { client, email } = await somebody(panel.url())
+    const { client, email } = await createUser(panel.url())
     const { page, problems } = await panel.open()
     await page.goto(`${panel.url()}/sign-in`)
     await page.getByRole("link", { name: "Forgot your password?" }).click()
@@ -39,8 +39,8 @@ describe.skipIf(missing !== undefined)("the link of a mail", () => {
   })
 
   it("makes a user a member after the sign-in", async () => {
-    const owner = await somebody(panel.url(), "Ada Lovelace", "Analytical engines")
-    const guest = await somebody(panel.url(), "Grace Hopper", "Hers")
+    const owner = await createUser(panel.url(), "Ada Lovelace", "Analytical engines")
+    const guest = await createUser(panel.url(), "Grace Hopper", "Hers")
     const { page } = await panel.openAs(owner)
     await page.goto(`${panel.url()}/w/${owner.workspaceId}/members`)
     await page.getByRole("button", { name: "Invite a member" }).click()
@@ -60,7 +60,7 @@ describe.skipIf(missing !== undefined)("the link of a mail", () => {
   })
 
   it("makes a new user a member after the registration", async () => {
-    const owner = await somebody(panel.url())
+    const owner = await createUser(panel.url())
     const email = `new-${owner.email}`
     await owner.client.invitations.create({ email, role: "viewer" })
     const { page } = await panel.open()
@@ -77,7 +77,7 @@ describe.skipIf(missing !== undefined)("the link of a mail", () => {
   })
 
   it("verifies an email, when its button is pressed", async () => {
-    const person = await somebody(panel.url())
+    const person = await createUser(panel.url())
     const { page } = await panel.open()
     await page.goto(await linkIn(person.email, "Is this your email?"))
     await page.getByRole("button", { name: "Yes, it is mine" }).click()

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
 import { runShell } from "./support/shell.ts"
 
-describe.skipIf(missing !== undefined)("maintenance", () => {
+describe.skipIf(skipReason !== undefined)("maintenance", () => {
   const panel = usePanel()
 
   it("is planned in the form, in progress at its time, and keeps incidents from opening", async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest"
 import { serveCertificate } from "./support/certificates.ts"
 import { openWithLiveEvents } from "./support/openWithLiveEvents.ts"
-import { missing, usePanel } from "./support/panel.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("monitors", () => {
+describe.skipIf(skipReason !== undefined)("monitors", () => {
   const panel = usePanel()
 
   it("show a heartbeat from its first ping to an incident and back", async () => {

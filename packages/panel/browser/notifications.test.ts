@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest"
 import { runShell } from "./support/shell.ts"
-import { missing, usePanel } from "./support/panel.ts"
-import { receiver } from "./support/receiver.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
+import { startReceiver } from "./support/startReceiver.ts"
 
-describe.skipIf(missing !== undefined)("notifications", () => {
+describe.skipIf(skipReason !== undefined)("notifications", () => {
   const panel = usePanel()
 
   it("show the response to a test message, and are sent by rules", async () => {
-    const { answer, url } = await receiver()
+    const { answer, url } = await startReceiver()
     const { page, person, problems } = await panel.openAs()
     const make = (name: string) =>
       person.client.cron.create({
@@ -76,7 +76,7 @@ describe.skipIf(missing !== undefined)("notifications", () => {
   })
 
   it("are sent to a new channel after one click", async () => {
-    const { url } = await receiver()
+    const { url } = await startReceiver()
     const { page, person, problems } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/notifications/rules`)
     await page.getByRole("link", { name: "Create a channel first" }).click()
@@ -97,7 +97,7 @@ describe.skipIf(missing !== undefined)("notifications", () => {
   })
 
   it("are sent once when a task fails and once when it recovers", async () => {
-    const { url } = await receiver()
+    const { url } = await startReceiver()
     const { page, person, problems } = await panel.openAs()
     const { client } = person
     const channel = await client.notifications.createChannel({

@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("a part of a page that cannot be loaded", () => {
+describe.skipIf(skipReason !== undefined)("a part of a page that cannot be loaded", () => {
   const panel = usePanel()
 
   /** Opens a page and rejects one of its requests. The rest of the page must still be shown. */

@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
-import { missing, useOwnPanel } from "./support/panel.ts"
-import { password, signOut } from "./support/people.ts"
+import { skipReason, useOwnPanel } from "./support/panel.ts"
+import { password, signOut } from "./support/users.ts"
 import { totpCode } from "./support/totpCode.ts"
 
 /** Gives the browser its own authenticator, as if it ran on a separate device. */
@@ -52,7 +52,7 @@ const usePasskey = async (page: Page, url: string) => {
   await page.getByRole("button", { name: "Use a passkey" }).click()
 }
 
-describe.skipIf(missing !== undefined)("passkeys", () => {
+describe.skipIf(skipReason !== undefined)("passkeys", () => {
   const panel = useOwnPanel({}, "localhost")
 
   it("sign in on two devices, until they are removed", async () => {

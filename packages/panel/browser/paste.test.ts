@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("a pasted text", () => {
+describe.skipIf(skipReason !== undefined)("a pasted text", () => {
   const panel = usePanel()
 
   it("replaces an earlier paste, and may be unreadable", async () => {

@@ -4,10 +4,10 @@ import {
   clientSecret,
   startProvider
 } from "@scheduling/server/test/accounts/oidc/startProvider"
-import { missing, useOwnPanel } from "./support/panel.ts"
-import { signOut, somebody } from "./support/people.ts"
+import { skipReason, useOwnPanel } from "./support/panel.ts"
+import { signOut, createUser } from "./support/users.ts"
 
-describe.skipIf(missing !== undefined)("an identity provider", () => {
+describe.skipIf(skipReason !== undefined)("an identity provider", () => {
   const panel = useOwnPanel()
   let stop = () => {}
   afterAll(() => stop())
@@ -15,7 +15,7 @@ describe.skipIf(missing !== undefined)("an identity provider", () => {
   const timeout = 240_000
 
   it("signs in by a claim to a workspace, until signing out", { timeout }, async () => {
-    const { workspaceId } = await somebody(panel.url(), "Ada Lovelace", "Operations")
+    const { workspaceId } = await createUser(panel.url(), "Ada Lovelace", "Operations")
     const provider = await startProvider(panel.url())
     stop = provider.stop
     await panel.service().stop()

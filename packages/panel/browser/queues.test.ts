@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("a queue", () => {
+describe.skipIf(skipReason !== undefined)("a queue", () => {
   const panel = usePanel()
 
   it("is created, used by a task, resumed, changed and deleted", async () => {
@@ -62,7 +62,7 @@ describe.skipIf(missing !== undefined)("a queue", () => {
   })
 })
 
-describe.skipIf(missing !== undefined)("a flow", () => {
+describe.skipIf(skipReason !== undefined)("a flow", () => {
   const panel = usePanel()
 
   it("is given to a task, shown, corrected, and replaced by nothing", async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
-import { receiver } from "./support/receiver.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
+import { startReceiver } from "./support/startReceiver.ts"
 
-describe.skipIf(missing !== undefined)("who is notified", () => {
+describe.skipIf(skipReason !== undefined)("who is notified", () => {
   const panel = usePanel()
 
   it("is said by the forms and pages of tasks and monitors", async () => {
-    const { url } = await receiver()
+    const { url } = await startReceiver()
     const { page, person, problems } = await panel.openAs()
     const { client, workspaceId } = person
     const w = `${panel.url()}/w/${workspaceId}`
@@ -67,7 +67,7 @@ describe.skipIf(missing !== undefined)("who is notified", () => {
   })
 
   it("is shown beside a monitor's test request", async () => {
-    const { answer, url } = await receiver()
+    const { answer, url } = await startReceiver()
     Object.assign(answer, { status: 200, body: "all is well" })
     const { page, person, problems } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/monitors/http/new`)

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
-import { somebody } from "./support/people.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
+import { createUser } from "./support/users.ts"
 
-describe.skipIf(missing !== undefined)("a member", () => {
+describe.skipIf(skipReason !== undefined)("a member", () => {
   const panel = usePanel()
 
   it("sees the actions of their role, and the role that other actions need", async () => {
-    const owner = await somebody(panel.url())
-    const guest = await somebody(panel.url(), "Grace Hopper", "Hers")
+    const owner = await createUser(panel.url())
+    const guest = await createUser(panel.url(), "Grace Hopper", "Hers")
     const { token } = await owner.client.invitations.create({ email: guest.email, role: "viewer" })
     await guest.client.invitations.accept({ token: token ?? "" })
     await owner.client.cron.create({

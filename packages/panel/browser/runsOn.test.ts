@@ -1,10 +1,10 @@
 import type { Page } from "playwright-core"
 import { describe, expect, it, onTestFinished } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
-import { password, type Person } from "./support/people.ts"
-import { beginShell, runShell, runTypeScript } from "./support/shell.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
+import { password, type PanelUser } from "./support/users.ts"
+import { startShell, runShell, runTypeScript } from "./support/shell.ts"
 
-describe.skipIf(missing !== undefined)("tasks that run on workers", () => {
+describe.skipIf(skipReason !== undefined)("tasks that run on workers", () => {
   const panel = usePanel()
 
   const shown = async (page: Page, label: string, tab: string) => {
@@ -13,7 +13,7 @@ describe.skipIf(missing !== undefined)("tasks that run on workers", () => {
     return (await page.getByRole("region", { name: `${label}: ${tab}` }).textContent()) ?? ""
   }
 
-  const accessTokenOf = async ({ email }: Person): Promise<string> => {
+  const accessTokenOf = async ({ email }: PanelUser): Promise<string> => {
     const answer = await fetch(`${panel.url()}/v1/auth/login`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -22,7 +22,7 @@ describe.skipIf(missing !== undefined)("tasks that run on workers", () => {
     return (await answer.json()).access_token
   }
 
-  const keyOf = async ({ client }: Person) => {
+  const keyOf = async ({ client }: PanelUser) => {
     const { key } = await client.apiKeys.create({ name: "Examples", scopes: ["tasks:write"] })
     return key
   }
@@ -38,7 +38,7 @@ describe.skipIf(missing !== undefined)("tasks that run on workers", () => {
     await page.goto(`${workers}/${id}`)
     await page.getByText("Waiting for the agent").waitFor()
     const begin = await shown(page, "Start the agent", "Clone")
-    onTestFinished(beginShell(begin.replace("pwk_…", token)))
+    onTestFinished(startShell(begin.replace("pwk_…", token)))
     await page.getByText("Online", { exact: true }).waitFor({ timeout: 60_000 })
 
     const environment = { API_KEY: await keyOf(person) }

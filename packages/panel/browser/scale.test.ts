@@ -2,8 +2,8 @@ import type { Page } from "playwright-core"
 import { loadavg } from "node:os"
 import { describe, expect, it } from "vitest"
 import { fillHistory, makeTasks } from "./support/history.ts"
-import { missing, useOwnPanel } from "./support/panel.ts"
-import { workOf } from "./support/vitals.ts"
+import { skipReason, useOwnPanel } from "./support/panel.ts"
+import { measureWork } from "./support/vitals.ts"
 
 /**
  * The URL of an empty PostgreSQL database. If it is set, the test measures the numbers for
@@ -74,7 +74,7 @@ const slowest = (page: Page) =>
 const median = (values: ReadonlyArray<number>) =>
   values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Infinity
 
-describe.skipIf(missing !== undefined || databaseUrl === undefined)("a long history", () => {
+describe.skipIf(skipReason !== undefined || databaseUrl === undefined)("a long history", () => {
   const panel = useOwnPanel({
     DATABASE_URL: databaseUrl,
     APP_SECRET: "a secret for measuring, thirty-two bytes and more"
@@ -109,7 +109,7 @@ describe.skipIf(missing !== undefined || databaseUrl === undefined)("a long hist
 
       const frames = 240
       let took: ReadonlyArray<number> = []
-      const work = await workOf(page, async () => {
+      const work = await measureWork(page, async () => {
         took = await page.evaluate(async (count) => {
           const between: Array<number> = []
           let last = await new Promise(requestAnimationFrame)

@@ -1,16 +1,16 @@
 import { SchedulingClient } from "@scheduling/sdk"
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
-import { password, somebody } from "./support/people.ts"
-import { receiver } from "./support/receiver.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
+import { password, createUser } from "./support/users.ts"
+import { startReceiver } from "./support/startReceiver.ts"
 import { runShell, runTypeScript } from "./support/shell.ts"
 
-describe.skipIf(missing !== undefined)("a secret", () => {
+describe.skipIf(skipReason !== undefined)("a secret", () => {
   const panel = usePanel()
 
   it("is created in the form of a task, authenticates its calls, and is kept while it is used", async () => {
     const { page, person, problems } = await panel.openAs()
-    const { answer, url } = await receiver()
+    const { answer, url } = await startReceiver()
     const w = `${panel.url()}/w/${person.workspaceId}`
     await page.goto(`${w}/cron/new`)
     await page.getByLabel("Name", { exact: true }).fill("Nightly")
@@ -85,7 +85,7 @@ describe.skipIf(missing !== undefined)("a secret", () => {
 
   it("is chosen for a field of a channel", async () => {
     const { page, person, problems } = await panel.openAs()
-    const { answer, url } = await receiver()
+    const { answer, url } = await startReceiver()
     await person.client.secrets.upsert("PATH_TOKEN", {
       value: "8c1f",
       allowed_hosts: [new URL(url).origin]
@@ -138,8 +138,8 @@ describe.skipIf(missing !== undefined)("a secret", () => {
   })
 
   it("is hidden from viewers, who have no page and send no request for it", async () => {
-    const owner = await somebody(panel.url())
-    const guest = await somebody(panel.url(), "Grace Hopper", "Hers")
+    const owner = await createUser(panel.url())
+    const guest = await createUser(panel.url(), "Grace Hopper", "Hers")
     const { token } = await owner.client.invitations.create({ email: guest.email, role: "viewer" })
     await guest.client.invitations.accept({ token: token ?? "" })
     const { page } = await panel.openAs(guest)

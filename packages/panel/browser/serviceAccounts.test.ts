@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("service accounts", () => {
+describe.skipIf(skipReason !== undefined)("service accounts", () => {
   const panel = usePanel()
 
   it("are created, shown once, used, rotated, changed and deleted", async () => {

@@ -1,10 +1,10 @@
 import type { Request } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { setVisibility } from "./support/setVisibility.ts"
-import { missing, useOwnPanel } from "./support/panel.ts"
-import { password, signIn, signOut, somebody } from "./support/people.ts"
+import { skipReason, useOwnPanel } from "./support/panel.ts"
+import { password, signIn, signOut, createUser } from "./support/users.ts"
 
-describe.skipIf(missing !== undefined)("being signed in", () => {
+describe.skipIf(skipReason !== undefined)("being signed in", () => {
   const panel = useOwnPanel()
 
   it("leads from an account to a task that has run", async () => {
@@ -42,7 +42,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
   })
 
   it("continues after a reload on the same page", async () => {
-    const person = await somebody(panel.url())
+    const person = await createUser(panel.url())
     const { page } = await panel.open()
     const path = `/w/${person.workspaceId}/cron?status=paused`
     await page.goto(panel.url() + path)
@@ -86,7 +86,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
   })
 
   it("leads to no other site after the sign-in", async () => {
-    const person = await somebody(panel.url())
+    const person = await createUser(panel.url())
     for (const next of ["//evil.example", "https://evil.example", "/\\evil.example"]) {
       const { context, page } = await panel.open()
       await page.goto(`${panel.url()}/sign-in?next=${encodeURIComponent(next)}`)
@@ -100,7 +100,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
   })
 
   it("explains why a password is rejected", async () => {
-    const { email } = await somebody(panel.url())
+    const { email } = await createUser(panel.url())
     const { page } = await panel.open()
     await page.goto(`${panel.url()}/sign-in`)
     await page.getByLabel("Email").fill(email)
@@ -210,7 +210,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
   })
 
   it("is shared by several tabs", async () => {
-    const person = await somebody(panel.url())
+    const person = await createUser(panel.url())
     const { context, page } = await panel.open()
     await signIn(page, panel.url(), person)
     const pages = await Promise.all([context.newPage(), context.newPage(), context.newPage()])

@@ -1,15 +1,15 @@
 import { loadavg } from "node:os"
 import { describe, expect, it } from "vitest"
-import { missing, useOwnPanel } from "./support/panel.ts"
-import { pagesOf, show } from "./support/pages.ts"
+import { skipReason, useOwnPanel } from "./support/panel.ts"
+import { pagesOf, openPanelPage } from "./support/pages.ts"
 import { poll } from "./support/poll.ts"
 import { seed } from "./support/seed.ts"
-import { vitalsOf, watch, workOf } from "./support/vitals.ts"
+import { vitalsOf, recordVitals, measureWork } from "./support/vitals.ts"
 
 /** `PANEL_TASKS=10000` measures the numbers for `docs/performance.md`. */
 const tasks = Number(process.env["PANEL_TASKS"] ?? 1_000)
 
-describe.skipIf(missing !== undefined)("a list of many tasks", () => {
+describe.skipIf(skipReason !== undefined)("a list of many tasks", () => {
   const panel = useOwnPanel({ RATE_LIMIT: "100000" })
 
   it(
@@ -27,7 +27,7 @@ describe.skipIf(missing !== undefined)("a list of many tasks", () => {
           }))
         })
       }
-      await watch(page)
+      await recordVitals(page)
       await page.goto(`${panel.url()}/w/${workspaceId}/cron`)
       await page.getByRole("row", { name: new RegExp(`Task ${tasks - 1}\\b`) }).waitFor()
       await poll(async () => (await vitalsOf(page)).largestPaint > 0)
@@ -60,7 +60,7 @@ describe.skipIf(missing !== undefined)("a list of many tasks", () => {
       expect(tookMs).toBeLessThan(3_000)
 
       // Repeat without cached data, and measure the page's CPU time.
-      const rounds: Array<Awaited<ReturnType<typeof workOf>>> = []
+      const rounds: Array<Awaited<ReturnType<typeof measureWork>>> = []
       let askedAfter = Infinity
       for (let round = 0; round < 5; round++) {
         await page.goto(`${panel.url()}/w/${workspaceId}`)
@@ -69,7 +69,7 @@ describe.skipIf(missing !== undefined)("a list of many tasks", () => {
           () => document.querySelector(".shimmer, [aria-busy=true]") === null
         )
         rounds.push(
-          await workOf(page, async () => {
+          await measureWork(page, async () => {
             const after = await page.evaluate(async () => {
               performance.clearResourceTimings()
               const begun = performance.now()
@@ -88,7 +88,7 @@ describe.skipIf(missing !== undefined)("a list of many tasks", () => {
       const median = (of: (work: (typeof rounds)[number]) => number) =>
         Math.round(rounds.map(of).toSorted((one, other) => one - other)[2] ?? 0)
       const frames = 120
-      const scrolling = await workOf(page, () =>
+      const scrolling = await measureWork(page, () =>
         page.evaluate(async (count) => {
           for (let frame = 0; frame < count; frame++) {
             scrollBy(0, 40)
@@ -140,7 +140,7 @@ const often: ReadonlySet<string> = new Set([
   "account"
 ])
 
-describe.skipIf(missing !== undefined)("a page that is opened by its address", () => {
+describe.skipIf(skipReason !== undefined)("a page that is opened by its address", () => {
   const panel = useOwnPanel()
 
   it(
@@ -149,11 +149,11 @@ describe.skipIf(missing !== undefined)("a page that is opened by its address", (
     async () => {
       const { page, person } = await panel.openAs()
       await seed(person.client, panel.url())
-      await watch(page)
+      await recordVitals(page)
       const found: Array<string> = []
       for (const one of await pagesOf(person)) {
         if (!often.has(one.name)) continue
-        await show(page, panel.url(), one)
+        await openPanelPage(page, panel.url(), one)
         const { blocked, bytes, largestPaint, requests, shift } = await vitalsOf(page)
         const measured = `${one.name}: paint ${Math.round(largestPaint)} ms, blocked ${Math.round(blocked)} ms, shift ${shift.toFixed(3)}, ${Math.round(bytes / 1_000)} kB, ${requests} requests`
         console.info(measured)

@@ -2,10 +2,10 @@ import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { missing, useOwnPanel, usePanel } from "./support/panel.ts"
-import { password, signIn, somebody } from "./support/people.ts"
+import { skipReason, useOwnPanel, usePanel } from "./support/panel.ts"
+import { password, signIn, createUser } from "./support/users.ts"
 
-describe.skipIf(missing !== undefined)("a session that expires while somebody types", () => {
+describe.skipIf(skipReason !== undefined)("a session that expires while somebody types", () => {
   const panel = usePanel()
 
   it("keeps the input, asks for the password and continues", async () => {
@@ -60,7 +60,7 @@ describe.skipIf(missing !== undefined)("a session that expires while somebody ty
 
   it("does not show the page to another account", async () => {
     const { context, page, person } = await panel.openAs()
-    const stranger = await somebody(panel.url(), "Eve", "Elsewhere")
+    const stranger = await createUser(panel.url(), "Eve", "Elsewhere")
     await page.clock.install()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/queues`)
     await page.getByRole("button", { name: "New queue" }).first().click()
@@ -77,12 +77,12 @@ describe.skipIf(missing !== undefined)("a session that expires while somebody ty
   })
 })
 
-describe.skipIf(missing !== undefined)("a rejection", () => {
+describe.skipIf(skipReason !== undefined)("a rejection", () => {
   const panel = usePanel()
 
   it("because of a role names the role, offers no retry and removes the buttons", async () => {
-    const owner = await somebody(panel.url(), "Owner", "Shared")
-    const editor = await somebody(panel.url(), "Editor", "Own")
+    const owner = await createUser(panel.url(), "Owner", "Shared")
+    const editor = await createUser(panel.url(), "Editor", "Own")
     const { token } = await owner.client.invitations.create({ email: editor.email, role: "editor" })
     await editor.client.invitations.accept({ token: token ?? "" })
     const { page } = await panel.openAs(editor)
@@ -130,7 +130,7 @@ describe.skipIf(missing !== undefined)("a rejection", () => {
   })
 })
 
-describe.skipIf(missing !== undefined)("a response of the service", () => {
+describe.skipIf(skipReason !== undefined)("a response of the service", () => {
   const panel = usePanel()
   const gone = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
 
@@ -206,7 +206,7 @@ describe.skipIf(missing !== undefined)("a response of the service", () => {
   })
 })
 
-describe.skipIf(missing !== undefined)("a limit", () => {
+describe.skipIf(skipReason !== undefined)("a limit", () => {
   const plans = join(mkdtempSync(join(tmpdir(), "panel-plans-")), "plans.json")
   writeFileSync(
     plans,
@@ -250,7 +250,7 @@ describe.skipIf(missing !== undefined)("a limit", () => {
   })
 })
 
-describe.skipIf(missing !== undefined)("the panel's strings", () => {
+describe.skipIf(skipReason !== undefined)("the panel's strings", () => {
   const panel = usePanel()
 
   it("show the year of a date in another year", async () => {
@@ -376,7 +376,7 @@ describe.skipIf(missing !== undefined)("the panel's strings", () => {
   })
 })
 
-describe.skipIf(missing !== undefined)("a page that is opened by its address", () => {
+describe.skipIf(skipReason !== undefined)("a page that is opened by its address", () => {
   const panel = usePanel()
 
   it("loads its code beside the session, and its data beside the workspaces", async () => {
@@ -398,8 +398,8 @@ describe.skipIf(missing !== undefined)("a page that is opened by its address", (
   })
 
   it("is not shown to a former member", async () => {
-    const owner = await somebody(panel.url(), "Owner", "Shared")
-    const guest = await somebody(panel.url(), "Guest", "Own")
+    const owner = await createUser(panel.url(), "Owner", "Shared")
+    const guest = await createUser(panel.url(), "Guest", "Own")
     const { token } = await owner.client.invitations.create({ email: guest.email, role: "viewer" })
     await guest.client.invitations.accept({ token: token ?? "" })
     const { page } = await panel.openAs(guest)
@@ -413,12 +413,12 @@ describe.skipIf(missing !== undefined)("a page that is opened by its address", (
   })
 })
 
-describe.skipIf(missing !== undefined)("an invited person", () => {
+describe.skipIf(skipReason !== undefined)("an invited person", () => {
   const panel = usePanel()
 
   it("sees the workspace, the inviter and the role before and after the sign-in", async () => {
-    const owner = await somebody(panel.url(), "Grace Hopper", "Fleet")
-    const guest = await somebody(panel.url(), "Guest", "Own")
+    const owner = await createUser(panel.url(), "Grace Hopper", "Fleet")
+    const guest = await createUser(panel.url(), "Guest", "Own")
     const { token } = await owner.client.invitations.create({ email: guest.email, role: "editor" })
     const { page, problems } = await panel.open()
     await page.goto(`${panel.url()}/invitation#${token}`)

@@ -1,9 +1,9 @@
 import axe from "axe-core"
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
 import { runShell } from "./support/shell.ts"
 
-describe.skipIf(missing !== undefined)("a status page", () => {
+describe.skipIf(skipReason !== undefined)("a status page", () => {
   const panel = usePanel()
 
   it("is created from monitors and tags in the form, and is public", async () => {

@@ -1,9 +1,9 @@
 import { verify } from "@scheduling/sdk/webhooks"
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
-import { receiver } from "./support/receiver.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
+import { startReceiver } from "./support/startReceiver.ts"
 
-describe.skipIf(missing !== undefined)("tasks", () => {
+describe.skipIf(skipReason !== undefined)("tasks", () => {
   const panel = usePanel()
 
   it("are created from a pasted line, changed, paused, copied and deleted", async () => {
@@ -140,7 +140,7 @@ describe.skipIf(missing !== undefined)("tasks", () => {
   it("send callbacks, and wait for reports to the completion URL", async () => {
     const { page, person, problems } = await panel.openAs()
     const w = `${panel.url()}/w/${person.workspaceId}`
-    const { answer, url } = await receiver()
+    const { answer, url } = await startReceiver()
     const told = "https://hooks.example.com/"
     await page.goto(`${w}/delayed/new`)
     await page.getByLabel("Name", { exact: true }).fill("Import")

@@ -1,9 +1,9 @@
 import type { ActivityTimeline } from "@scheduling/sdk"
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
-import { workOf } from "./support/vitals.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
+import { measureWork } from "./support/vitals.ts"
 
-describe.skipIf(missing !== undefined)("the timeline", () => {
+describe.skipIf(skipReason !== undefined)("the timeline", () => {
   const panel = usePanel()
 
   it("counts runs live, and opens the executions of a selected period", async () => {
@@ -97,7 +97,7 @@ describe.skipIf(missing !== undefined)("the timeline", () => {
     await page.mouse.move(box.x + 800, box.y + 300)
     await page.mouse.down()
     let took: ReadonlyArray<number> = []
-    const work = await workOf(page, async () => {
+    const work = await measureWork(page, async () => {
       took = await page.evaluate(async (count) => {
         const shown = document.querySelector("canvas")
         const between: Array<number> = []

@@ -1,7 +1,7 @@
 import type { ExecutionBucket, ExecutionStats } from "@scheduling/sdk"
 import { describe, expect, it } from "vitest"
 import { metrics, trendOf, valueOfPreviousDays } from "../src/overview/trend.ts"
-import { missing, usePanel } from "./support/panel.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
 
 const hourMs = 3_600_000
 
@@ -61,7 +61,7 @@ describe("the trend of a measure", () => {
   })
 })
 
-describe.skipIf(missing !== undefined)("the trend of the overview", () => {
+describe.skipIf(skipReason !== undefined)("the trend of the overview", () => {
   const panel = usePanel()
 
   it("shows the last 24 hours beside the days before", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("the versions", () => {
+describe.skipIf(skipReason !== undefined)("the versions", () => {
   const panel = usePanel()
 
   it("of delayed tasks, monitors, channels and queues are shown and restored", async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest"
 import { startAgent } from "./support/agent.ts"
-import { missing, usePanel } from "./support/panel.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("a worker", () => {
+describe.skipIf(skipReason !== undefined)("a worker", () => {
   const panel = usePanel()
 
   it("is created, shows its agent and checks a process until it stops", async () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
-import { somebody } from "./support/people.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
+import { createUser } from "./support/users.ts"
 
-describe.skipIf(missing !== undefined)("a workspace", () => {
+describe.skipIf(skipReason !== undefined)("a workspace", () => {
   const panel = usePanel()
 
   it("is shared by an invitation, and has an audit log", async () => {
     const { page, person, problems } = await panel.openAs()
-    const grace = await somebody(panel.url(), "Grace Hopper", "Hers")
+    const grace = await createUser(panel.url(), "Grace Hopper", "Hers")
     const w = `${panel.url()}/w/${person.workspaceId}`
     await page.goto(`${w}/members`)
     await page.getByRole("button", { name: "Invite a member" }).click()

@@ -8,8 +8,8 @@ import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { stopAgents } from "../browser/support/agent.ts"
 import { launchChromium } from "../browser/support/chromium.ts"
-import { pagesOf, show } from "../browser/support/pages.ts"
-import { signIn, somebody } from "../browser/support/people.ts"
+import { pagesOf, openPanelPage } from "../browser/support/pages.ts"
+import { signIn, createUser } from "../browser/support/users.ts"
 import { seed } from "../browser/support/seed.ts"
 import { Service } from "../browser/support/service.ts"
 
@@ -24,7 +24,7 @@ const shown = new Set([
 ])
 
 await using service = await Service.start()
-const person = await somebody(service.url)
+const person = await createUser(service.url)
 await seed(person.client, service.url)
 const browser = await launchChromium()
 mkdirSync(isForDocs ? docs : folder, { recursive: true })
@@ -45,7 +45,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       for (const one of pages.filter(({ isPublic: isOpen }) => isOpen === isPublic)) {
         const name = `${one.name}-${width}-${colorScheme}`
         if (isForDocs ? !shown.has(name) : !one.name.includes(wanted)) continue
-        await show(page, service.url, one)
+        await openPanelPage(page, service.url, one)
         // Filling in a field may have scrolled the page.
         await page.evaluate(() => scrollTo(0, 0))
         await page.screenshot({

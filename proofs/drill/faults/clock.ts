@@ -24,7 +24,7 @@ const stepMs = 600_000
  * Steps one node's clock ahead and then back. While the clock is behind, the other node is killed.
  * The node whose clock is wrong must detect this.
  */
-export const clock = Effect.gen(function* () {
+export const clockDrill = Effect.gen(function* () {
   const offset = path.join(yield* temporaryFolder("clock"), "offset")
   const store = storeAt((yield* startPostgres).url)
   const stepped = {

@@ -10,7 +10,7 @@ const noticeCutWithinSeconds = 60
  * Silently cuts the network between one node and the database. No RST or FIN is sent, even after
  * the network is restored, as if a firewall had forgotten the connections.
  */
-export const cut = Effect.gen(function* () {
+export const cutDrill = Effect.gen(function* () {
   const postgres = yield* startPostgres
   const network = yield* startTcpProxy(postgres.url)
   const store = storeAt(postgres.url)

@@ -21,7 +21,7 @@ const goesOnWithinMs = 60_000
  * is corrected. Within a minute, all tasks must fire at the correct times again, and no slot may
  * fire twice.
  */
-export const databaseClock = Effect.gen(function* () {
+export const databaseClockDrill = Effect.gen(function* () {
   const { env, setAhead } = yield* steppableClock
   const store = storeAt((yield* startPostgresWith(env)).url)
   const fixture = yield* startFixture({ nodes: [store, store], ask: store.ask })

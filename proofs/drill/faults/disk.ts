@@ -6,9 +6,14 @@ import {
   type ServerProcess
 } from "../../../packages/server/test/support/ServerProcess.ts"
 import { smallDiskSkipReason, smallDisk } from "../../../packages/server/test/support/smallDisk.ts"
-import { audit } from "../fixture/Audit.ts"
+import { checkRuns } from "../fixture/RunCheck.ts"
 import { type Account, Ledger, openAccount, startLoad } from "../fixture/Load.ts"
-import { delays, failures, findHangs, unexpectedResponses } from "../fixture/promises.ts"
+import {
+  findDelays,
+  findFailures,
+  findHangs,
+  findUnexpectedResponses
+} from "../fixture/promises.ts"
 import { type DrillResult, startNode } from "../fixture/Fixture.ts"
 import { embeddedStore } from "../fixture/Store.ts"
 
@@ -18,7 +23,7 @@ const diskMegabytes = 200
 const fullForSeconds = 5
 
 /** Completely fills the embedded store's disk for a while, and then frees space. */
-export const disk = Effect.gen(function* () {
+export const diskDrill = Effect.gen(function* () {
   if (smallDiskSkipReason !== undefined) return smallDiskSkipReason
   const { fill, folder, free } = yield* smallDisk(diskMegabytes)
   const store = embeddedStore(folder)
@@ -43,13 +48,13 @@ export const disk = Effect.gen(function* () {
   yield* Effect.sleep("3 seconds")
   const until = new Date()
   yield* waitUntilIdle(node, account)
-  const broken = failures(node).filter((line) => !line.includes("The embedded store stopped"))
+  const broken = findFailures(node).filter((line) => !line.includes("The embedded store stopped"))
   node.kill("SIGTERM")
   const exitCode = yield* node.exited
   const recovery = { seconds, withinSeconds: 20, awaySeconds }
   const outcome: DrillResult = {
     ledger,
-    audit: yield* audit(store.ask, account, ledger, sink.calls, until),
+    audit: yield* checkRuns(store.ask, account, ledger, sink.calls, until),
     inFlight: 0,
     recovery,
     notes: [
@@ -57,9 +62,9 @@ export const disk = Effect.gen(function* () {
       `the store was restarted ${node.stdout().split("The embedded store stopped").length - 1} times`
     ],
     broken: [
-      ...delays(ledger, recovery),
+      ...findDelays(ledger, recovery),
       ...findHangs(ledger),
-      ...unexpectedResponses(ledger),
+      ...findUnexpectedResponses(ledger),
       ...broken,
       ...(exitCode === 0 ? [] : [`the node exited with ${exitCode}`])
     ]

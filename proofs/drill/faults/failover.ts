@@ -9,7 +9,7 @@ import { startPostgres, storeAt } from "../fixture/Store.ts"
  * Loses the primary together with its machine, and promotes its synchronous standby. The nodes know
  * only one address, which moves to the standby like a virtual IP.
  */
-export const failover = Effect.gen(function* () {
+export const failoverDrill = Effect.gen(function* () {
   const primary = yield* startPostgres
   const standby = yield* makeStandby(primary)
   yield* standby.start

@@ -9,7 +9,7 @@ import { startPostgres, storeAt } from "../fixture/Store.ts"
  * responses to its calls are waiting in its sockets, and the other node has repeated the calls. The
  * results that the thawed node writes must not count.
  */
-export const freeze = Effect.gen(function* () {
+export const freezeDrill = Effect.gen(function* () {
   const store = storeAt((yield* startPostgres).url)
   const fixture = yield* startFixture({ nodes: [store, store], ask: store.ask })
   const [frozen, other] = fixture.nodes

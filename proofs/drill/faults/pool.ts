@@ -7,7 +7,7 @@ import { startPostgres, storeAt } from "../fixture/Store.ts"
  * database also closes the nodes' connections, and rejects new ones like a server with no free
  * connections.
  */
-export const pool = Effect.gen(function* () {
+export const poolDrill = Effect.gen(function* () {
   const postgres = yield* startPostgres
   const store = storeAt(postgres.url)
   const { ask } = storeAt(postgres.ownerUrl)

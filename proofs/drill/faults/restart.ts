@@ -5,7 +5,7 @@ import { startPostgres, storeAt } from "../fixture/Store.ts"
 /**
  * Restarts PostgreSQL under load, first with a clean shutdown, then as if after a power failure.
  */
-export const restart = Effect.gen(function* () {
+export const restartDrill = Effect.gen(function* () {
   const postgres = yield* startPostgres
   const store = storeAt(postgres.url)
   const { finish, load, nodes, recovered } = yield* startFixture({

@@ -1,7 +1,7 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
-import { Person, type Reply } from "./Person.ts"
+import { TestClient, type JsonReply } from "./TestClient.ts"
 
 export interface NeighbourObservations {
   /** The delays between the time at which each call was due and the time at which it arrived. */
@@ -28,16 +28,16 @@ const lostAfterMs = 30_000
 export class Neighbour {
   #seen: { latenessMs: Array<number>; answerMs: Array<number>; errors: Array<string> } = empty()
   readonly #awaited = new Map<string, number>()
-  readonly #person: Person
+  readonly #client: TestClient
   readonly #sinkUrl: string
 
-  private constructor(person: Person, sinkUrl: string) {
-    this.#person = person
+  private constructor(client: TestClient, sinkUrl: string) {
+    this.#client = client
     this.#sinkUrl = sinkUrl
   }
 
   static async join(url: string): Promise<Neighbour> {
-    const person = await new Person(url, "127.0.200.1", 64).join()
+    const client = await new TestClient(url, "127.0.200.1", 64).join()
     const sink = createServer((request, response) => {
       neighbour.#arrived(request.url?.slice(1) ?? "")
       request.resume()
@@ -46,7 +46,7 @@ export class Neighbour {
     await new Promise((resolve) => sink.once("listening", resolve))
     sink.unref()
     const neighbour = new Neighbour(
-      person,
+      client,
       `http://127.0.0.1:${(sink.address() as AddressInfo).port}/`
     )
     return neighbour
@@ -55,7 +55,7 @@ export class Neighbour {
   async live(forMs: number, everyMs: number): Promise<NeighbourObservations> {
     this.#seen = empty()
     // Log in again, because a session would expire during a long drill.
-    await this.#timed("login", () => this.#person.login())
+    await this.#timed("login", () => this.#client.login())
     const untilMs = nowMs() + forMs
     const steps: Array<Promise<void>> = []
     for (let nextMs = nowMs(); nextMs < untilMs; nextMs += everyMs) {
@@ -74,15 +74,15 @@ export class Neighbour {
   }
 
   async #step(): Promise<void> {
-    const { workspace } = this.#person
+    const { workspace } = this.#client
     await Promise.all([
-      this.#timed("list", () => this.#person.ask("GET", `${workspace}/cron`)),
-      this.#timed("whoami", () => this.#person.ask("GET", "/v1/whoami")),
+      this.#timed("list", () => this.#client.ask("GET", `${workspace}/cron`)),
+      this.#timed("whoami", () => this.#client.ask("GET", "/v1/whoami")),
       this.#timed("create", async () => {
         const id = crypto.randomUUID()
         const dueMs = Math.ceil(nowMs()) + aheadMs
         this.#awaited.set(id, dueMs)
-        const made = await this.#person.ask("POST", `${workspace}/delayed`, {
+        const made = await this.#client.ask("POST", `${workspace}/delayed`, {
           url: this.#sinkUrl + id,
           run_at: new Date(dueMs).toISOString()
         })
@@ -92,7 +92,7 @@ export class Neighbour {
     ])
   }
 
-  async #timed(what: string, ask: () => Promise<Person | Reply>): Promise<void> {
+  async #timed(what: string, ask: () => Promise<TestClient | JsonReply>): Promise<void> {
     const startedMs = performance.now()
     try {
       const answer = await ask()

@@ -4,26 +4,26 @@
 import { once } from "node:events"
 import { setPriority } from "node:os"
 import { attacks, type AttackName } from "./attacks.ts"
-import { Person } from "./Person.ts"
+import { TestClient } from "./TestClient.ts"
 import { startTargets } from "./targets.ts"
 
 // Run at low priority, because a real attacker would not use the CPU of the service's machine.
 setPriority(10)
 
 const [url = "", addresses = "1", ...names] = process.argv.slice(2)
-const people: Array<Person> = []
+const clients: Array<TestClient> = []
 
-const newcomer = (connections = 8): Person => {
-  const at = people.length % Number(addresses)
+const newClient = (connections = 8): TestClient => {
+  const at = clients.length % Number(addresses)
   const address = `127.${process.pid % 200}.${1 + Math.floor(at / 250)}.${1 + (at % 250)}`
-  const person = new Person(url, address, connections)
-  people.push(person)
-  return person
+  const client = new TestClient(url, address, connections)
+  clients.push(client)
+  return client
 }
 
 const targets = await startTargets()
 const ready = await Promise.all(
-  names.map((name) => attacks[name as AttackName]({ url, targets, newcomer }))
+  names.map((name) => attacks[name as AttackName]({ url, targets, newClient }))
 )
 process.stdout.write("ready\n")
 await once(process.stdin, "data")
@@ -31,10 +31,10 @@ for (const { goOn } of ready) void goOn()
 
 process.once("SIGTERM", async () => {
   const left = await Promise.all(
-    people
-      .map((person) => new Person(url, person.address, 1))
+    clients
+      .map((client) => new TestClient(url, client.localAddress, 1))
       .map(async (fresh, n) => {
-        Object.assign(fresh, { email: people[n]?.email, token: people[n]?.token })
+        Object.assign(fresh, { email: clients[n]?.email, token: clients[n]?.token })
         return fresh.leave().catch(() => ({ status: 0 }))
       })
   )

@@ -1,12 +1,12 @@
 import { connect } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Person, Reply } from "./Person.ts"
+import type { TestClient, JsonReply } from "./TestClient.ts"
 import type { Targets } from "./targets.ts"
 
 export interface AttackContext {
   readonly url: string
   readonly targets: Targets
-  readonly newcomer: (connections?: number) => Person
+  readonly newClient: (connections?: number) => TestClient
 }
 
 /** An attack by one tenant that stays within its limits. It continues until the process ends. */
@@ -40,8 +40,8 @@ const each = async <A>(
 const daily = "0 3 1 1 *"
 
 /** A chain of nearly one megabyte, with 700 runs that hang in their first step. */
-const hugeChain: Attack = async ({ newcomer, targets }) => {
-  const person = await newcomer(8).join()
+const hugeChain: Attack = async ({ newClient, targets }) => {
+  const client = await newClient(8).join()
   const body = "x".repeat(19_000)
   const steps = times(50, (n) => ({
     name: `s${n}`,
@@ -49,8 +49,8 @@ const hugeChain: Attack = async ({ newcomer, targets }) => {
     timeout_seconds: 900,
     body
   }))
-  const chain = await person.make(`${person.workspace}/chains`, { name: "huge", steps })
-  const run = () => person.ask("POST", `${person.workspace}/chains/${chain.id}/run`)
+  const chain = await client.make(`${client.workspace}/chains`, { name: "huge", steps })
+  const run = () => client.ask("POST", `${client.workspace}/chains/${chain.id}/run`)
   return {
     goOn: async () => {
       await each(
@@ -67,8 +67,8 @@ const hugeChain: Attack = async ({ newcomer, targets }) => {
 }
 
 /** Delayed tasks with the largest allowed body. A thousand of them are due at the same instant. */
-const hugeBodies: Attack = async ({ newcomer, targets }) => {
-  const person = await newcomer(4).join()
+const hugeBodies: Attack = async ({ newClient, targets }) => {
+  const client = await newClient(4).join()
   const task = { url: targets.slow, body: "x".repeat(255_000) }
   return {
     goOn: () =>
@@ -77,7 +77,7 @@ const hugeBodies: Attack = async ({ newcomer, targets }) => {
         await each(
           times(500, () => 0),
           4,
-          () => person.ask("POST", `${person.workspace}/delayed`, { ...task, run_at })
+          () => client.ask("POST", `${client.workspace}/delayed`, { ...task, run_at })
         )
         await sleep(10_000)
       })
@@ -87,60 +87,60 @@ const hugeBodies: Attack = async ({ newcomer, targets }) => {
 /**
  * Creates many workspaces, because they are free. Each has runs that hang for as long as possible.
  */
-const manyWorkspaces: Attack = async ({ newcomer, targets }) => {
-  const people = await Promise.all(times(10, () => newcomer(2).join()))
+const manyWorkspaces: Attack = async ({ newClient, targets }) => {
+  const clients = await Promise.all(times(10, () => newClient(2).join()))
   const task = { name: "hangs", url: targets.hanging, timeout_seconds: 900, schedule: daily }
-  const tasks: Array<readonly [Person, string]> = []
-  await each(people, 10, async (person) => {
+  const tasks: Array<readonly [TestClient, string]> = []
+  await each(clients, 10, async (client) => {
     await each(
       times(99, (n) => n),
       2,
       async (n) => {
-        const { id } = await person.make("/v1/workspaces", { name: `w${n}` })
-        const made = await person.make(`/v1/workspaces/${id}/cron`, { ...task, overlap: "allow" })
-        tasks.push([person, `/v1/workspaces/${id}/cron/${made.id}/run`])
+        const { id } = await client.make("/v1/workspaces", { name: `w${n}` })
+        const made = await client.make(`/v1/workspaces/${id}/cron`, { ...task, overlap: "allow" })
+        tasks.push([client, `/v1/workspaces/${id}/cron/${made.id}/run`])
       }
     )
   })
   return {
     goOn: () =>
       forever(async () => {
-        await each(times(5, () => tasks).flat(), 10, ([person, run]) => person.ask("POST", run))
+        await each(times(5, () => tasks).flat(), 10, ([client, run]) => client.ask("POST", run))
       })
   }
 }
 
 /** Thousands of tasks that are all due at the start of each minute. */
-const fullMinute: Attack = async ({ newcomer, targets }) => {
-  const people = await Promise.all(times(12, () => newcomer(1).join()))
+const fullMinute: Attack = async ({ newClient, targets }) => {
+  const clients = await Promise.all(times(12, () => newClient(1).join()))
   const task = { name: "each minute", url: targets.quick, schedule: "* * * * *" }
   await each(
     times(6_000, (n) => n),
     8,
     async (n) => {
-      const person = people[n % people.length]
-      await person?.make(`${person.workspace}/cron`, task)
+      const client = clients[n % clients.length]
+      await client?.make(`${client.workspace}/cron`, task)
     }
   )
   return { goOn: () => forever(() => sleep(1_000)) }
 }
 
 /** A full queue that is stopped and filled again and again. */
-const runawayQueue: Attack = async ({ newcomer, targets }) => {
-  const person = await newcomer(16).join()
+const runawayQueue: Attack = async ({ newClient, targets }) => {
+  const client = await newClient(16).join()
   const task = { name: "runaway", url: targets.hanging, timeout_seconds: 900, schedule: daily }
   return {
     goOn: () =>
       forever(async () => {
-        const { id } = await person.make(`${person.workspace}/cron`, { ...task, overlap: "queue" })
-        const at = `${person.workspace}/cron/${id}`
+        const { id } = await client.make(`${client.workspace}/cron`, { ...task, overlap: "queue" })
+        const at = `${client.workspace}/cron/${id}`
         await each(
           times(3_000, () => 0),
           16,
-          () => person.ask("POST", `${at}/run`)
+          () => client.ask("POST", `${at}/run`)
         )
-        await person.ask("POST", `${at}/pause`)
-        await person.ask("DELETE", at)
+        await client.ask("POST", `${at}/pause`)
+        await client.ask("DELETE", at)
       })
   }
 }
@@ -149,21 +149,25 @@ const runawayQueue: Attack = async ({ newcomer, targets }) => {
  * Requests two-megabyte responses, leaves them unread for a while, and then reads them byte by
  * byte.
  */
-const unreadAnswers: Attack = async ({ newcomer, targets, url }) => {
-  const person = await newcomer(4).join()
+const unreadAnswers: Attack = async ({ newClient, targets, url }) => {
+  const client = await newClient(4).join()
   const task = { name: "large", url: targets.quick, schedule: daily, body: "x".repeat(200_000) }
   await each(
     times(10, () => 0),
     4,
-    () => person.make(`${person.workspace}/cron`, task)
+    () => client.make(`${client.workspace}/cron`, task)
   )
   const { hostname, port } = new URL(url)
   const list =
-    `GET ${person.workspace}/cron?limit=100 HTTP/1.1\r\nhost: ${hostname}:${port}\r\n` +
-    `authorization: Bearer ${person.token}\r\n\r\n`
+    `GET ${client.workspace}/cron?limit=100 HTTP/1.1\r\nhost: ${hostname}:${port}\r\n` +
+    `authorization: Bearer ${client.token}\r\n\r\n`
   const askAndNotRead = () =>
     new Promise<void>((resolve) => {
-      const socket = connect({ host: hostname, port: Number(port), localAddress: person.address })
+      const socket = connect({
+        host: hostname,
+        port: Number(port),
+        localAddress: client.localAddress
+      })
       socket.on("error", () => {}).on("close", () => resolve())
       socket.write(list.repeat(60))
       const drip = setInterval(() => socket.read(1), 100)
@@ -176,16 +180,16 @@ const unreadAnswers: Attack = async ({ newcomer, targets, url }) => {
   }
 }
 
-const costlyBodies: Attack = async ({ newcomer }) => {
-  const person = await newcomer(20).join()
+const costlyBodies: Attack = async ({ newClient }) => {
+  const client = await newClient(20).join()
   const empty = { name: "c", steps: times(4_000, () => ({})) }
   const deep = { name: "c", steps: JSON.parse(`${"[".repeat(4_000)}${"]".repeat(4_000)}`) }
   const wide = { name: "c", steps: times(50, () => "x".repeat(20_000)) }
   const cron = { name: "c", url: "http://x.test/", schedule: "1,".repeat(400_000) }
-  const at = (round: number): Promise<Reply> =>
+  const at = (round: number): Promise<JsonReply> =>
     round % 4 === 3
-      ? person.ask("POST", `${person.workspace}/cron`, cron)
-      : person.ask("POST", `${person.workspace}/chains`, [empty, deep, wide][round % 3])
+      ? client.ask("POST", `${client.workspace}/cron`, cron)
+      : client.ask("POST", `${client.workspace}/chains`, [empty, deep, wide][round % 3])
   return {
     goOn: async () => {
       await Promise.all(times(20, (n) => forever((round) => at(round + n))))
@@ -194,17 +198,21 @@ const costlyBodies: Attack = async ({ newcomer }) => {
 }
 
 /** Opens more connections than the limit. Each sends a body slowly and is rejected. */
-const manyConnections: Attack = async ({ newcomer, url }) => {
-  const person = await newcomer().join()
+const manyConnections: Attack = async ({ newClient, url }) => {
+  const client = await newClient().join()
   const { hostname, port } = new URL(url)
   const head =
-    `POST ${person.workspace}/cron HTTP/1.1\r\nhost: ${hostname}:${port}\r\n` +
-    `authorization: Bearer ${person.token}\r\ncontent-type: application/json\r\n` +
+    `POST ${client.workspace}/cron HTTP/1.1\r\nhost: ${hostname}:${port}\r\n` +
+    `authorization: Bearer ${client.token}\r\ncontent-type: application/json\r\n` +
     `content-length: 250000\r\n\r\n`
   const body = `{"name":"${"x".repeat(249_989)}`
   const hold = () =>
     new Promise<void>((resolve) => {
-      const socket = connect({ host: hostname, port: Number(port), localAddress: person.address })
+      const socket = connect({
+        host: hostname,
+        port: Number(port),
+        localAddress: client.localAddress
+      })
       socket.on("error", () => {}).on("close", () => resolve())
       socket.on("data", () => socket.destroy())
       socket.write(head)
@@ -218,18 +226,18 @@ const manyConnections: Attack = async ({ newcomer, url }) => {
 }
 
 /** Logs in with the correct password as fast as the service responds. */
-const logins: Attack = async ({ newcomer }) => {
-  const people = await Promise.all(times(12, () => newcomer(4).join()))
+const logins: Attack = async ({ newClient }) => {
+  const clients = await Promise.all(times(12, () => newClient(4).join()))
   return {
     goOn: async () => {
-      await Promise.all(people.flatMap((person) => times(4, () => forever(() => person.login()))))
+      await Promise.all(clients.flatMap((client) => times(4, () => forever(() => client.login()))))
     }
   }
 }
 
 /** Targets that send an endless response for as long as the service reads it. */
-const endlessAnswers: Attack = async ({ newcomer, targets }) => {
-  const person = await newcomer(4).join()
+const endlessAnswers: Attack = async ({ newClient, targets }) => {
+  const client = await newClient(4).join()
   const task = { url: targets.endless, timeout_seconds: 900, delay_seconds: 0 }
   return {
     goOn: () =>
@@ -237,7 +245,7 @@ const endlessAnswers: Attack = async ({ newcomer, targets }) => {
         await each(
           times(50, () => 0),
           4,
-          () => person.ask("POST", `${person.workspace}/delayed`, task)
+          () => client.ask("POST", `${client.workspace}/delayed`, task)
         )
         await sleep(500)
       })

@@ -8,7 +8,7 @@ import { Schema, SchemaAST } from "effect"
 import { HttpApi, HttpApiSchema } from "effect/http-api"
 import { type Generator, type makeGenerators } from "./Generate.ts"
 
-export interface Part {
+export interface RequestPart {
   readonly generate: Generator
   readonly encode: (value: unknown) => unknown
 }
@@ -20,14 +20,14 @@ export interface Target {
   readonly path: string
   readonly segments: ReadonlyArray<string>
   readonly access: AccessRule
-  readonly query: Part | undefined
-  readonly headers: Part | undefined
-  readonly payload: Part | undefined
-  readonly successes: ReadonlyMap<number, Expected>
-  readonly errors: ReadonlyMap<string, Expected>
+  readonly query: RequestPart | undefined
+  readonly headers: RequestPart | undefined
+  readonly payload: RequestPart | undefined
+  readonly successes: ReadonlyMap<number, ExpectedResponse>
+  readonly errors: ReadonlyMap<string, ExpectedResponse>
 }
 
-export interface Expected {
+export interface ExpectedResponse {
   readonly status: number
   /** Undefined if the response has no body. */
   readonly decode: Decode | undefined
@@ -40,7 +40,9 @@ type Decode = (body: unknown) => unknown
 const strictly = (schema: Schema.Top): Decode =>
   Schema.decodeUnknownSync(schema as Schema.Codec<unknown>, { onExcessProperty: "error" })
 
-const expectedError = (error: Pick<ErrorClass, "code" | "status">): [code: string, Expected] => [
+const expectedError = (
+  error: Pick<ErrorClass, "code" | "status">
+): [code: string, ExpectedResponse] => [
   error.code,
   {
     status: error.status,
@@ -53,7 +55,7 @@ const byCode = (...errors: ReadonlyArray<Pick<ErrorClass, "code" | "status">>) =
   new Map(errors.map(expectedError))
 
 /** The error responses to requests that are not valid HTTP. */
-export const unreadErrors = byCode(
+export const malformedRequestErrors = byCode(
   ApiErrors.MalformedRequest,
   ApiErrors.HeadersTooLarge,
   ApiErrors.MisdirectedRequest
@@ -81,7 +83,7 @@ export const makeTargets = (
         [isStream ? 200 : 204, [undefined]]
       ])
       if (facts === undefined) throw new Error(`${name} is not described`)
-      const part = (schema: Schema.Top | undefined, label: string): Part | undefined =>
+      const part = (schema: Schema.Top | undefined, label: string): RequestPart | undefined =>
         schema && {
           generate: generators(readable(schema), `${name}/${label}`),
           encode: Schema.encodeUnknownSync(schema as Schema.Codec<unknown>)

@@ -3,7 +3,7 @@ import type { Target } from "../contract/Contract.ts"
 import type { Dice } from "../Dice.ts"
 import { secretsIn } from "../contract/Generate.ts"
 import type { WireRequest } from "./Wire.ts"
-import { approvalsOf, type Credential, type World } from "../world/World.ts"
+import { approvalsPathOf, type Credential, type World } from "../world/World.ts"
 
 /** An unfinished request. It is valid according to the contract until mutations add flaws. */
 export interface RequestDraft {
@@ -24,7 +24,10 @@ export interface RequestDraft {
   readonly hopeless: Set<"body" | "size">
 }
 
-/** Endpoints that revoke credentials. They are never called with a lasting credential. */
+/**
+ * Endpoints that revoke credentials. They are never called with a credential that
+ * must stay valid (`isLasting`).
+ */
 export const revokingEndpoints: ReadonlySet<string> = new Set([
   "auth.logout",
   "auth.deleteMe",
@@ -133,7 +136,7 @@ const collectionFor = (
   credential: Credential | undefined
 ) =>
   ["approve", "reject"].includes(segments.at(-1) ?? "") && made.at(-1) === "executions"
-    ? approvalsOf(made[2] ?? "")
+    ? approvalsPathOf(made[2] ?? "")
     : collectionOf(made, credential)
 
 /** A small set of caller-chosen keys, so that some of them already exist. */
@@ -237,8 +240,8 @@ const headersOf = (
   ]
   if (credential !== undefined) headers.push(["authorization", `Bearer ${credential.token}`])
   if (hasBody) headers.push(["content-type", "application/json"])
-  if (dice.chance(0.2)) headers.push(["x-request-id", `${ownRequestId}${dice.below(1e9)}`])
+  if (dice.chance(0.2)) headers.push(["x-request-id", `${requestIdPrefix}${dice.below(1e9)}`])
   return headers
 }
 
-export const ownRequestId = "fuzz-"
+export const requestIdPrefix = "fuzz-"

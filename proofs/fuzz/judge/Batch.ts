@@ -4,7 +4,7 @@ import { bodyOf, type Exchange, jsonObject, jsonObjects, targetOf } from "../exc
  * Returns the items of a batch as separate exchanges, so that the rules for creating one record
  * apply to each.
  */
-export const itemsOf = (exchange: Exchange): ReadonlyArray<Exchange> => {
+export const batchItemsOf = (exchange: Exchange): ReadonlyArray<Exchange> => {
   const { answer, draft, request } = exchange
   const batch = targetOf(exchange)
   if (batch === undefined || !isBatch(exchange)) return []
@@ -22,7 +22,7 @@ export const itemsOf = (exchange: Exchange): ReadonlyArray<Exchange> => {
   }))
 }
 
-export const judgeCount = (exchange: Exchange): ReadonlyArray<string> => {
+export const judgeItemCount = (exchange: Exchange): ReadonlyArray<string> => {
   const { answer, draft } = exchange
   if (draft.flaws.length > 0 || !isBatch(exchange)) return []
   const asked = jsonObjects(jsonObject(draft.payload)["items"]).length

@@ -1,11 +1,15 @@
 import { sections } from "@scheduling/domain/definitions/DefinitionsDocument"
 import { apiKeyPrefix } from "@scheduling/domain/api-keys/ApiKey"
 import { secretRegExp } from "@scheduling/domain/auth/secretPatterns"
-import { type Expected, unreadErrors, unroutedErrors } from "../contract/Contract.ts"
-import { ownRequestId } from "../exchange/RequestDraft.ts"
+import {
+  type ExpectedResponse,
+  malformedRequestErrors,
+  unroutedErrors
+} from "../contract/Contract.ts"
+import { requestIdPrefix } from "../exchange/RequestDraft.ts"
 import { bodyOf, errorOf, type Exchange, targetOf } from "../exchange/Exchange.ts"
 import { judgeAccess } from "./Access.ts"
-import { itemsOf, judgeCount } from "./Batch.ts"
+import { batchItemsOf, judgeItemCount } from "./Batch.ts"
 import { judgeContent } from "./Content.ts"
 import type { WireResponse } from "../exchange/Wire.ts"
 import type { World } from "../world/World.ts"
@@ -161,8 +165,8 @@ export const judge = (exchange: Exchange, world: World): ReadonlyArray<string> =
         ...judgeAccess(exchange, world),
         ...judgeContent(exchange),
         ...judgeResult(exchange),
-        ...judgeCount(exchange),
-        ...itemsOf(exchange).flatMap((item) => [...judgeContent(item), ...judgeResult(item)])
+        ...judgeItemCount(exchange),
+        ...batchItemsOf(exchange).flatMap((item) => [...judgeContent(item), ...judgeResult(item)])
       ]
 
 /** Returns whether the response is the page that the panel serves for unknown paths. */
@@ -181,7 +185,7 @@ const judgeEnvelope = ({ answer, request }: Exchange): ReadonlyArray<string> => 
   return [
     ...(status >= 500 ? [`${status}: the server failed`] : []),
     ...(id === undefined ? ["no x-request-id"] : []),
-    ...(asked.startsWith(ownRequestId) && isRead && id !== asked
+    ...(asked.startsWith(requestIdPrefix) && isRead && id !== asked
       ? [`x-request-id ${id} for ${asked}`]
       : []),
     ...(text !== "" && type !== "application/json" ? [`a body of type ${type}`] : []),
@@ -195,8 +199,8 @@ const judgeEnvelope = ({ answer, request }: Exchange): ReadonlyArray<string> => 
 /** Returns whether the response has no body to check, as for HEAD. */
 const isUnread = (answer: WireResponse) =>
   answer.text === ""
-    ? [...unreadErrors.values()].some(({ status }) => status === answer.status)
-    : unreadErrors.has(errorOf(answer)?.error ?? "")
+    ? [...malformedRequestErrors.values()].some(({ status }) => status === answer.status)
+    : malformedRequestErrors.has(errorOf(answer)?.error ?? "")
 
 /** Error codes that concern a password or a code in the body, not the request's credential. */
 const inBody = new Set(["invalid_credentials", "invalid_code"])
@@ -254,7 +258,7 @@ const judgeError = (exchange: Exchange): ReadonlyArray<string> => {
   }
   const code = error.error
   const target = targetOf(exchange)
-  const expected = unreadErrors.get(code) ?? (target?.errors ?? unroutedErrors).get(code)
+  const expected = malformedRequestErrors.get(code) ?? (target?.errors ?? unroutedErrors).get(code)
   if (expected === undefined) return [`${answer.status} ${code} is not declared`]
   if (expected.status !== answer.status) return [`${code} with ${answer.status}`]
   const isLost = target === undefined && (code === "not_found" || code === "method_not_allowed")
@@ -274,7 +278,7 @@ const methodsOf = (here: Exchange["here"]) =>
 
 const judgeBody = (
   { headers, text }: WireResponse,
-  { decode, headersOf }: Expected
+  { decode, headersOf }: ExpectedResponse
 ): ReadonlyArray<string> => {
   if (decode === undefined) return text === "" ? [] : ["a body where none is declared"]
   try {

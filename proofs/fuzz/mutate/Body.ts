@@ -2,7 +2,7 @@ import type { RequestDraft } from "../exchange/RequestDraft.ts"
 import { mutateJson, jsonText } from "./JsonText.ts"
 import { addFlaw, type Mutation, setHeader } from "./Mutation.ts"
 
-export const json: Mutation = (draft, dice) => {
+export const mutateJsonBody: Mutation = (draft, dice) => {
   const { how, isHopeless, value } = mutateJson(draft.payload ?? {}, dice)
   setBody(draft, Buffer.from(jsonText(value)))
   addFlaw(draft, how, isHopeless && draft.target.payload !== undefined ? "body" : undefined)
@@ -16,7 +16,7 @@ const setBody = (draft: RequestDraft, body: Buffer | undefined) => {
   }
 }
 
-export const bytes: Mutation = (draft, dice) => {
+export const mutateBodyBytes: Mutation = (draft, dice) => {
   const body = draft.body ?? Buffer.from("{}")
   const at = dice.below(body.length + 1)
   const [how, spoiled] = dice.pick<readonly [string, () => Buffer]>([

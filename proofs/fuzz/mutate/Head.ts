@@ -1,6 +1,6 @@
 import { addFlaw, type Mutation, setHeader } from "./Mutation.ts"
 
-export const method: Mutation = (draft, dice) => {
+export const mutateMethod: Mutation = (draft, dice) => {
   draft.method = dice.pick([
     "GET",
     "HEAD",
@@ -16,7 +16,7 @@ export const method: Mutation = (draft, dice) => {
   addFlaw(draft, `method ${draft.method}`)
 }
 
-export const contentType: Mutation = (draft, dice) => {
+export const mutateContentType: Mutation = (draft, dice) => {
   const type = dice.pick([
     "text/plain",
     "application/x-www-form-urlencoded",
@@ -34,7 +34,7 @@ export const contentType: Mutation = (draft, dice) => {
   addFlaw(draft, `content-type ${type}`)
 }
 
-export const authorization: Mutation = (draft, dice, world) => {
+export const mutateAuthorization: Mutation = (draft, dice, world) => {
   const own = draft.credential?.token ?? "x"
   const last = own.slice(-1) === "A" ? "B" : "A"
   const flipAt = dice.below(own.length)
@@ -109,7 +109,7 @@ export const addHarmlessHeaders: Mutation = (draft, dice) => {
   setHeader(draft, name, ...values)
 }
 
-export const idempotencyKey: Mutation = (draft, dice) => {
+export const mutateIdempotencyKey: Mutation = (draft, dice) => {
   const values = dice.pick<ReadonlyArray<string>>([
     [""],
     ["a b"],

@@ -3,7 +3,7 @@ import type { Dice } from "../Dice.ts"
 /**
  * Raw JSON text, for values that JavaScript cannot express: `-0`, `1e999`, half a surrogate pair.
  */
-export class Verbatim {
+export class RawJson {
   readonly text: string
   constructor(text: string) {
     this.text = text
@@ -19,7 +19,7 @@ class Members {
 }
 
 export const jsonText = (value: unknown): string => {
-  if (value instanceof Verbatim) return value.text
+  if (value instanceof RawJson) return value.text
   if (Array.isArray(value)) return `[${value.map(jsonText).join(",")}]`
   const entries = entriesOf(value)
   return entries === undefined
@@ -96,7 +96,7 @@ const entriesOf = (value: unknown): Members["entries"] | undefined => {
   return typeof value === "object" &&
     value !== null &&
     !Array.isArray(value) &&
-    !(value instanceof Verbatim)
+    !(value instanceof RawJson)
     ? Object.entries(value)
     : undefined
 }
@@ -120,7 +120,7 @@ const unknownNames: readonly [string, ...Array<string>] = [
 ]
 
 const text = (value: string) => () => value
-const verbatim = (value: string) => () => new Verbatim(value)
+const verbatim = (value: string) => () => new RawJson(value)
 
 const oddTexts: readonly [string, ...Array<string>] = [
   "",
@@ -197,4 +197,4 @@ const oddValues: readonly [
 ]
 
 const deep = (open: string, close: string, depth: number, inside = "") =>
-  new Verbatim(open.repeat(depth) + inside + close.repeat(depth))
+  new RawJson(open.repeat(depth) + inside + close.repeat(depth))

@@ -1,15 +1,15 @@
 import type { Dice } from "../Dice.ts"
 import type { RequestDraft } from "../exchange/RequestDraft.ts"
-import { bytes, json } from "./Body.ts"
+import { mutateBodyBytes, mutateJsonBody } from "./Body.ts"
 import {
-  authorization,
-  contentType,
+  mutateAuthorization,
+  mutateContentType,
   addHarmlessHeaders,
-  idempotencyKey,
-  method,
+  mutateIdempotencyKey,
+  mutateMethod,
   addOversizedHeaders
 } from "./Head.ts"
-import { path, query } from "./Target.ts"
+import { mutatePath, mutateQuery } from "./Target.ts"
 import type { Mutation } from "./Mutation.ts"
 import type { World } from "../world/World.ts"
 
@@ -23,29 +23,29 @@ export const mutate = (draft: RequestDraft, dice: Dice, world: World): void => {
 }
 
 const mutations: readonly [Mutation, ...Array<Mutation>] = [
-  json,
-  json,
-  json,
-  json,
-  json,
-  json,
-  bytes,
-  bytes,
-  query,
-  query,
-  query,
-  path,
-  path,
-  path,
-  path,
-  method,
-  contentType,
-  authorization,
-  authorization,
+  mutateJsonBody,
+  mutateJsonBody,
+  mutateJsonBody,
+  mutateJsonBody,
+  mutateJsonBody,
+  mutateJsonBody,
+  mutateBodyBytes,
+  mutateBodyBytes,
+  mutateQuery,
+  mutateQuery,
+  mutateQuery,
+  mutatePath,
+  mutatePath,
+  mutatePath,
+  mutatePath,
+  mutateMethod,
+  mutateContentType,
+  mutateAuthorization,
+  mutateAuthorization,
   addHarmlessHeaders,
   addHarmlessHeaders,
   addHarmlessHeaders,
   addHarmlessHeaders,
-  idempotencyKey,
+  mutateIdempotencyKey,
   addOversizedHeaders
 ]

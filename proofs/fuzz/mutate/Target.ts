@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { addFlaw, type Mutation, type Texts } from "./Mutation.ts"
 
-export const query: Mutation = (draft, dice, world) => {
+export const mutateQuery: Mutation = (draft, dice, world) => {
   const own =
     draft.query.length > 0 && dice.chance(0.4)
       ? draft.query[dice.below(draft.query.length)]
@@ -107,7 +107,7 @@ const oddQueries: Texts = [
   ";limit=1"
 ]
 
-export const path: Mutation = (draft, dice, world) => {
+export const mutatePath: Mutation = (draft, dice, world) => {
   const { segments } = draft
   const ids = segments.flatMap((segment, at) => (/^[0-9a-f-]{36}$/i.test(segment) ? [at] : []))
   const at = dice.chance(0.8)

@@ -1,6 +1,6 @@
 import { scopes } from "@scheduling/domain/api-keys/Scope"
 import { sendJson } from "../../../packages/server/test/support/ServerProcess.ts"
-import { type Account, approvalsOf, World } from "./World.ts"
+import { type Account, approvalsPathOf, World } from "./World.ts"
 
 const founders = 4
 const workspacesEach = 2
@@ -57,7 +57,7 @@ const found = async (url: string, world: World) => {
     const chain = await send(chains, { name: "approvals", steps: [approve] }, token)
     for (let run = 0; run < approvalsEach; run++) {
       const { id: execution } = await send(`${chains}/${chain.id}/run`, {}, token)
-      world.addId(approvalsOf(id), String(execution))
+      world.addId(approvalsPathOf(id), String(execution))
     }
   }
 }

@@ -26,7 +26,7 @@ const memory = 48
 const maxCollections = 2_000
 
 /** Returns the collection of a workspace's executions that are waiting for approval. */
-export const approvalsOf = (workspace: string) => `/v1/workspaces/${workspace}/approvals`
+export const approvalsPathOf = (workspace: string) => `/v1/workspaces/${workspace}/approvals`
 
 /** What the attacker knows about the server, learned from responses. */
 export class World {

@@ -1,5 +1,5 @@
 import type { Page, Route } from "playwright-core"
-import { password, type Person } from "./people.ts"
+import { password, type PanelUser } from "./users.ts"
 
 export interface PanelPage {
   readonly name: string
@@ -52,7 +52,7 @@ const open = (name: string, path: string): PanelPage => ({ name, path, isPublic:
 export const pagesOf = async ({
   client,
   workspaceId
-}: Person): Promise<ReadonlyArray<PanelPage>> => {
+}: PanelUser): Promise<ReadonlyArray<PanelPage>> => {
   const { data: heartbeats } = await client.heartbeatMonitors.list({ limit: 100 })
   const { data: certificates } = await client.sslMonitors.list({ limit: 1 })
   const { data: sites } = await client.httpMonitors.list({ name: "Shop", limit: 1 })
@@ -332,7 +332,7 @@ export const pagesOf = async ({
 }
 
 /** Opens a page and waits until it has loaded. */
-export const show = async (
+export const openPanelPage = async (
   page: Page,
   baseUrl: string,
   { before, isWaiting = false, name, path, prepare }: PanelPage

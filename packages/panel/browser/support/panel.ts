@@ -2,16 +2,16 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, inject } from "vitest"
 import { stopAgents } from "./agent.ts"
 import { chromiumPath, connectToChromium } from "./chromium.ts"
-import { type Person, signIn, somebody } from "./people.ts"
+import { type PanelUser, signIn, createUser } from "./users.ts"
 import { Service } from "./service.ts"
 
 /** Why the tests cannot run. Undefined if they can. */
-export const missing =
+export const skipReason =
   chromiumPath === undefined
     ? "SKIPPED: there is no Chromium here. Install Debian's package, or name one in CHROMIUM."
     : undefined
 
-if (missing !== undefined) console.warn(missing)
+if (skipReason !== undefined) console.warn(skipReason)
 
 /** Connects to the browser and the service that all test files share. */
 export const usePanel = () => useBrowser(() => inject("panelUrl") ?? "")
@@ -55,8 +55,8 @@ const useBrowser = (url: () => string) => {
     url,
     open,
     /** Opens a page for a person who is signed in. */
-    openAs: async (person?: Person, options: BrowserContextOptions = {}) => {
-      const who = person ?? (await somebody(url()))
+    openAs: async (person?: PanelUser, options: BrowserContextOptions = {}) => {
+      const who = person ?? (await createUser(url()))
       const opened = await open(options)
       await signIn(opened.page, url(), who)
       return { ...opened, person: who }

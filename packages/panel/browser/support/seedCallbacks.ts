@@ -1,10 +1,10 @@
 import type { SchedulingClient } from "@scheduling/sdk"
 import { poll } from "./poll.ts"
-import { receiver } from "./receiver.ts"
+import { startReceiver } from "./startReceiver.ts"
 
 /** Creates a run that has reported progress but no result, and a run whose callback was sent. */
 export const seedCallbacks = async (client: SchedulingClient): Promise<void> => {
-  const { answer, url } = await receiver()
+  const { answer, url } = await startReceiver()
   await client.delayed.create({
     name: "Render the yearbook",
     url,

@@ -1,15 +1,15 @@
 import type { SchedulingClient } from "@scheduling/sdk"
 import { poll } from "./poll.ts"
-import { receiver } from "./receiver.ts"
+import { startReceiver } from "./startReceiver.ts"
 
 /** Creates a rule, deliveries, and two channels, one of which fails. */
 export const seedNotifications = async (
   client: SchedulingClient,
   baseUrl: string
 ): Promise<void> => {
-  const pager = await receiver()
+  const pager = await startReceiver()
   Object.assign(pager.answer, { status: 503, body: "The pager is being restarted." })
-  const chat = await receiver()
+  const chat = await startReceiver()
   const make = (name: string, url: string) =>
     client.notifications.createChannel({ name, kind: "webhook", config: { url } })
   const [night, day] = [await make("Pager", pager.url), await make("Operations", chat.url)]

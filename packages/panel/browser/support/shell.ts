@@ -32,7 +32,7 @@ export const runTypeScript = (program: string, env: NodeJS.ProcessEnv): Promise<
   run(process.execPath, ["--input-type=module-typescript", "--eval", program], env)
 
 /** Starts commands that run until stopped. Returns a function that stops them. */
-export const beginShell = (commands: string): (() => void) => {
+export const startShell = (commands: string): (() => void) => {
   const child = begin("sh", ["-ec", commands], {})
   child.stdout.resume()
   child.stderr.resume()

@@ -13,7 +13,7 @@ interface Vitals {
 }
 
 /** Starts measuring every page that is opened later. */
-export const watch = (page: Page) =>
+export const recordVitals = (page: Page) =>
   page.addInitScript(() => {
     const vitals = { largestPaint: 0, shift: 0, blocked: 0 }
     Object.assign(globalThis, { vitals })
@@ -56,7 +56,7 @@ interface Work {
 }
 
 /** Measures how much time the page spends working during an action. */
-export const workOf = async (page: Page, done: () => Promise<unknown>): Promise<Work> => {
+export const measureWork = async (page: Page, done: () => Promise<unknown>): Promise<Work> => {
   const session = await page.context().newCDPSession(page)
   await session.send("Performance.enable")
   const read = async () => {

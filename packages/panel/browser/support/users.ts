@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto"
 
 export const password = "correct horse battery staple"
 
-export interface Person {
+export interface PanelUser {
   readonly email: string
   readonly workspaceId: string
   /** An SDK client signed in as this person. */
@@ -12,11 +12,11 @@ export interface Person {
 }
 
 /** Creates an account with one workspace. */
-export const somebody = async (
+export const createUser = async (
   baseUrl: string,
   name = "Ada Lovelace",
   workspace = "Acme production"
-): Promise<Person> => {
+): Promise<PanelUser> => {
   const email = `ada-${randomBytes(4).toString("hex")}@example.com`
   const address = `100.${[...randomBytes(3)].join(".")}`
   const defaultHeaders = { "x-forwarded-for": address }
@@ -27,7 +27,7 @@ export const somebody = async (
 }
 
 /** Signs in using the form. */
-export const signIn = async (page: Page, baseUrl: string, { email }: Pick<Person, "email">) => {
+export const signIn = async (page: Page, baseUrl: string, { email }: Pick<PanelUser, "email">) => {
   await page.goto(`${baseUrl}/sign-in`)
   await page.getByLabel("Email").fill(email)
   await page.getByLabel("Password").fill(password)

@@ -9,7 +9,7 @@ interface Mail {
 }
 
 /** Starts a real mail server, which stops when the process exits. */
-export const mailbox = async () => {
+export const startMailServer = async () => {
   const mails: Array<Mail> = []
   const smtp = new SMTPServer({
     logger: false,

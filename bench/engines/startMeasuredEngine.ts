@@ -71,7 +71,7 @@ const untilDone = async (engine: Engine, calls: number) => {
   }
 }
 
-export const observe = async (
+export const startMeasuredEngine = async (
   start: StartEngine,
   { call = smallCall, database, env }: ObserveOptions
 ): Promise<MeasuredEngine> => {

@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest } from "node:http"
 
-export interface Reply {
+export interface JsonReply {
   readonly status: number
   // oxlint-disable-next-line typescript/no-explicit-any -- the caller knows the type of the response
   readonly body: any
@@ -12,21 +12,21 @@ export const password = "correct horse battery staple"
  * A client with its own IP address. This is possible because every address in 127.0.0.0/8 belongs
  * to this machine.
  */
-export class Person {
-  readonly address: string
+export class TestClient {
+  readonly localAddress: string
   readonly url: string
   token = ""
   workspace = ""
   readonly email = `${crypto.randomUUID()}@example.com`
   readonly #agent: Agent
 
-  constructor(url: string, address: string, connections: number) {
+  constructor(url: string, localAddress: string, connections: number) {
     this.url = url
-    this.address = address
+    this.localAddress = localAddress
     this.#agent = new Agent({
       keepAlive: true,
       maxSockets: connections,
-      localAddress: address
+      localAddress
     })
   }
 
@@ -35,7 +35,7 @@ export class Person {
     path: string,
     body?: unknown,
     options: { readonly timeoutMs?: number; readonly token?: string } = {}
-  ): Promise<Reply> {
+  ): Promise<JsonReply> {
     const payload = body === undefined ? undefined : JSON.stringify(body)
     const token = options.token ?? this.token
     return new Promise((resolve, reject) => {
@@ -77,7 +77,7 @@ export class Person {
   }
 
   /** Creates a record. Fails if the service rejects it. */
-  async make(path: string, body: unknown): Promise<Reply["body"]> {
+  async make(path: string, body: unknown): Promise<JsonReply["body"]> {
     const { body: answer, status } = await this.ask("POST", path, body)
     if (status >= 300) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`)
     return answer
@@ -97,7 +97,7 @@ export class Person {
     return this
   }
 
-  leave(): Promise<Reply> {
+  leave(): Promise<JsonReply> {
     return this.ask("DELETE", "/v1/auth/me", { current_password: password }, { timeoutMs: 60_000 })
   }
 

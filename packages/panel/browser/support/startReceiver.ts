@@ -5,7 +5,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http"
  * Starts a server that records requests and sends a configured response. It stops when the process
  * exits.
  */
-export const receiver = async () => {
+export const startReceiver = async () => {
   const answer = {
     status: 200,
     body: "ok",
