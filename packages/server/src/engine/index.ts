@@ -12,7 +12,7 @@ import { OutgoingCallSettingsLayer } from "./OutgoingCallSettingsLayer.ts"
 import { Partitions } from "./Partitions.ts"
 import { RunQueue } from "./RunQueue.ts"
 import { defaultRunnerOptions, RunnerOptions } from "./RunnerOptions.ts"
-import { AwaitedRuns, AwaitedRunsOfNode } from "./workers/AwaitedRuns.ts"
+import { AgentRunSearch, AgentRunSearchOfNode } from "./workers/AgentRunSearch.ts"
 import { type AccessToken, AccessTokens } from "./secrets/AccessTokens.ts"
 import { CallSecrets } from "./secrets/CallSecrets.ts"
 import { CompletionUrls } from "./completions/CompletionUrls.ts"
@@ -49,7 +49,7 @@ export {
   correctRunTimesAfterClockSetBack,
   wasClockSetBack
 } from "./transitions/correctRunTimesAfterClockSetBack.ts"
-export { AwaitedRunsOfNode } from "./workers/AwaitedRuns.ts"
+export { AgentRunSearchOfNode } from "./workers/AgentRunSearch.ts"
 export { resultWithoutCall } from "./calling/Execute.ts"
 export {
   failWithoutCall,
@@ -107,6 +107,6 @@ export const EngineLayer = RunnerLayer.pipe(
   Layer.provideMerge(AccessTokens.layer),
   Layer.provideMerge(Layer.mergeAll(OutgoingCalls.layer, CallSecrets.layer, SigningSecrets.layer)),
   Layer.provideMerge(OutgoingCallSettingsLayer),
-  Layer.provideMerge(Layer.sync(AwaitedRunsOfNode, () => new AwaitedRuns())),
+  Layer.provideMerge(Layer.sync(AgentRunSearchOfNode, () => new AgentRunSearch())),
   Layer.provideMerge(Layer.sync(TaskPauses, () => ({})))
 )

@@ -1,6 +1,6 @@
 import { Effect, Exit, type Fiber, Random, type Redacted, Result, type Semaphore } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { ByteReservation } from "../intake/ByteBudget.ts"
+import type { ByteReservation } from "../leased-runs/ByteBudget.ts"
 import { OutgoingCalls, catchAsDefect, type PreparedCall } from "@scheduling/calls/OutgoingCalls"
 import type { CallRequest } from "@scheduling/calls/CallRequest"
 import type { CallResult } from "@scheduling/calls/CallResult"

@@ -4,7 +4,7 @@ import { admit, findOpenQueues } from "../transitions/admit.ts"
 import { findDueInFlows, firstFlowId, flowScanStart } from "../queues/flows.ts"
 import { findQueuesWithParkedRuns, maxQueuesPerPass } from "../queues/findQueuesWithParkedRuns.ts"
 import { leaveQueue } from "../transitions/leaveQueue.ts"
-import type { Engine } from "./Engine.ts"
+import type { EngineState } from "./EngineState.ts"
 
 const batch = 500
 
@@ -55,10 +55,10 @@ export interface Admitter {
  * 4. Queues that may have more slots, or that another node is admitting, are checked again.
  */
 export const makeAdmitter = Effect.fnUntraced(function* (
-  engine: Engine
+  engine: EngineState
 ): Effect.fn.Return<Admitter, never, SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
-  const { budget, clock, feedWaker, intake, queues } = engine
+  const { budget, clock, claimWaker, leasedRuns, queues } = engine
   const walkNamed = walkOver(sql, firstQueue, firstFlowId)
   const walkFlows = walkOver(sql, firstFlowId, lastQueue)
   let dueInFlows = flowScanStart
@@ -79,11 +79,11 @@ export const makeAdmitter = Effect.fnUntraced(function* (
       admit(sql, open, {
         node: engine.node,
         limit: engine.roomForQueues,
-        except: [...intake.saturated(clock.now()), ...budget.waiting]
+        except: [...leasedRuns.saturated(clock.now()), ...budget.waiting]
       })
     )
     engine.hold(admitted.leased)
-    if (admitted.isMore) feedWaker.wake()
+    if (admitted.isMore) claimWaker.wake()
     for (const id of admitted.full) if (id < firstFlowId) full.add(id)
     const others = likely.filter((id) => !full.has(id) && !admitted.busy.includes(id))
     queues.checkAt([...admitted.open, ...others], clock.now())
@@ -135,7 +135,7 @@ const walkOver = (sql: SqlClient.SqlClient, first: string, last: string) => {
  */
 const findOpenNow = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  { clock, feedWaker, queues }: Engine,
+  { clock, claimWaker, queues }: EngineState,
   ids: ReadonlyArray<string>
 ) {
   if (ids.length === 0) return []
@@ -143,7 +143,7 @@ const findOpenNow = Effect.fnUntraced(function* (
   const gone = open.filter(({ is_there }) => !is_there).map(({ id }) => id)
   if (gone.length > 0) {
     yield* leaveQueue(sql, gone)
-    feedWaker.wake()
+    claimWaker.wake()
     queues.checkAt(gone, clock.now())
   }
   const now: Array<string> = []

@@ -7,7 +7,7 @@ import type { SigningSecrets } from "../signing/SigningSecrets.ts"
 import { type CallValues, makeDecryptBatch } from "../calling/fillCall.ts"
 import { makeSigningSecretsCache } from "../calling/signingSecretsCache.ts"
 import type { OutgoingCalls } from "@scheduling/calls/OutgoingCalls"
-import type { Engine } from "./Engine.ts"
+import type { EngineState } from "./EngineState.ts"
 import {
   settlementOfExecution,
   type RunningExecution,
@@ -75,20 +75,20 @@ interface RunningCall {
 /**
  * Starts runs and makes their calls. The loop runs `startDue`:
  *
- * 1. `Intake.take` returns the runs that are due within a quarter of a second and have a slot.
+ * 1. `LeasedRuns.take` returns the runs that are due within a quarter of a second and have a slot.
  * 2. `start`: one statement decides which of these runs start (`transitions/start.ts`). Rejected
  *    runs get their result immediately. Early runs are tried again when they are due
  *    (`queryAgainWhenDue`), and lost runs are forgotten.
  * 3. `begin` makes the calls of started runs, including runs that a claim or the settler has
  *    started: `call` makes one call (`calling/Execute.ts`).
- * 4. A call that finishes frees its slot, and its result is added to `Engine.results`.
+ * 4. A call that finishes frees its slot, and its result is added to `EngineState.results`.
  *
  * If the process was frozen or lost the database for so long that other nodes may have its runs,
- * nothing is sent: `Engine.holdsLease` is checked right before a request is written, and runs whose
+ * nothing is sent: `EngineState.holdsLease` is checked right before a request is written, and runs whose
  * calls were withheld go through the start guard again.
  */
 export const makeCalls = Effect.fnUntraced(function* (
-  engine: Engine
+  engine: EngineState
 ): Effect.fn.Return<
   Calls,
   never,
@@ -105,11 +105,11 @@ export const makeCalls = Effect.fnUntraced(function* (
   const decryptBatch = yield* makeDecryptBatch
   const running = new Map<string, RunningCall>()
   const call = yield* makeCall(engine, running)
-  const { clock, intake } = engine
+  const { clock, leasedRuns } = engine
 
   const begin = Effect.fnUntraced(function* (runs: ReadonlyArray<StartedRun>, owner: number) {
     if (owner !== engine.node) {
-      return intake.giveUp(
+      return leasedRuns.giveUp(
         runs.map(({ id }) => id),
         clock.now()
       )
@@ -152,12 +152,15 @@ export const makeCalls = Effect.fnUntraced(function* (
 })
 
 /** Steps 3 and 4 of `makeCalls`: makes the call of one run, which is in `running` until it ends. */
-const makeCall = Effect.fnUntraced(function* (engine: Engine, running: Map<string, RunningCall>) {
+const makeCall = Effect.fnUntraced(function* (
+  engine: EngineState,
+  running: Map<string, RunningCall>
+) {
   const tracer = yield* Tracing
   const execute = yield* makeExecute
   const completionUrls = yield* CompletionUrls
   const runFork = Effect.runForkWith(yield* Effect.context())
-  const { budget, clock, intake, loads, meters, results } = engine
+  const { budget, clock, leasedRuns, loads, meters, results } = engine
 
   /**
    * Returns the settlement of an interrupted call, or undefined if the run was abandoned. Another
@@ -187,7 +190,7 @@ const makeCall = Effect.fnUntraced(function* (engine: Engine, running: Map<strin
     filling: CallValues | undefined
   ) => {
     engine.count("started")
-    const allowance = budget.open(intake.shareOf(run.id) ?? 0)
+    const allowance = budget.open(leasedRuns.shareOf(run.id) ?? 0)
     const trace = tracer && beginTrace(tracer, run, clock.now())
     const going: RunningCall = { executed: undefined, cancelled: false, isWithheld: false }
     const execution: ExecutionContext = {
@@ -198,7 +201,7 @@ const makeCall = Effect.fnUntraced(function* (engine: Engine, running: Map<strin
       started_ms: null,
       traceparent: trace?.traceparent,
       completionUrls,
-      connectsAhead: intake.answersQuickly(run.id),
+      connectsAhead: leasedRuns.answersQuickly(run.id),
       maySend: () => {
         going.isWithheld = !engine.holdsLease
         return !going.isWithheld
@@ -208,7 +211,7 @@ const makeCall = Effect.fnUntraced(function* (engine: Engine, running: Map<strin
     going.executed = execute(run, execution, secrets, filling, (exit) => {
       running.delete(run.id)
       const now = clock.now()
-      intake.release(run.id, now, Exit.isSuccess(exit))
+      leasedRuns.release(run.id, now, Exit.isSuccess(exit))
       if (execution.started_ms !== null) meters.called(run.due_ms, execution.started_ms, now)
       allowance.shrink(0)
       const settlement = Exit.isSuccess(exit)
@@ -223,11 +226,11 @@ const makeCall = Effect.fnUntraced(function* (engine: Engine, running: Map<strin
 })
 
 /** Steps 1 and 2 of `makeCalls`: queries the start guard for due runs. */
-const makeStartDue = Effect.fnUntraced(function* (engine: Engine, begin: Calls["begin"]) {
+const makeStartDue = Effect.fnUntraced(function* (engine: EngineState, begin: Calls["begin"]) {
   const sql = yield* SqlClient.SqlClient
   const batch = maxStartBatch[(yield* Store).kind]
   const runFork = Effect.runForkWith(yield* Effect.context())
-  const { clock, intake, meters, results, startWaker } = engine
+  const { clock, leasedRuns, meters, results, startWaker } = engine
 
   /**
    * Queries the start guard again when the runs are due. Until then, which is at most a quarter of
@@ -257,21 +260,21 @@ const makeStartDue = Effect.fnUntraced(function* (engine: Engine, begin: Calls["
     queryAgainWhenDue(taken.filter(({ id }) => early.has(id) && gone.delete(id)))
     for (const { error, run, status } of refused) {
       gone.delete(run.id)
-      intake.release(run.id, clock.now())
+      leasedRuns.release(run.id, clock.now())
       // A skipped run was due by the database clock, even if this node's estimate of that clock is
       // behind.
       const finished_ms = status === "skipped" ? Math.max(clock.now(), run.due_ms) : clock.now()
       results.add(makeSettlement(run, owner, { status, error, finished_ms }))
     }
-    intake.giveUp(gone, clock.now())
+    leasedRuns.giveUp(gone, clock.now())
     yield* begin(started, owner)
   }, Effect.uninterruptible)
 
   return Effect.gen(function* () {
     const owner = engine.node
     const now = clock.now()
-    const queryAtMs = () => (intake.nextDueMs ?? now + 60_000) - guardAheadMs + gatherMs
-    const taken = intake.take(queryAtMs() <= now ? now + guardAheadMs : now, batch)
+    const queryAtMs = () => (leasedRuns.nextDueMs ?? now + 60_000) - guardAheadMs + gatherMs
+    const taken = leasedRuns.take(queryAtMs() <= now ? now + guardAheadMs : now, batch)
     if (taken.length === 0) yield* startWaker.wait(queryAtMs() - now)
     else yield* startTaken(taken, owner)
   })
@@ -279,10 +282,10 @@ const makeStartDue = Effect.fnUntraced(function* (engine: Engine, begin: Calls["
 
 /** Returns the runs to the start guard, which decides again whether they may start on this node. */
 const queryAgain = (
-  { clock, intake, startWaker }: Engine,
+  { clock, leasedRuns, startWaker }: EngineState,
   runs: ReadonlyArray<{ readonly id: string }>
 ) => {
-  intake.putBack(
+  leasedRuns.putBack(
     runs.map(({ id }) => id),
     clock.now()
   )

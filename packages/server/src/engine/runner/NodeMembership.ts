@@ -13,7 +13,7 @@ import {
   unregisterNode
 } from "../Nodes.ts"
 import { recover } from "../transitions/recover.ts"
-import type { Engine } from "./Engine.ts"
+import type { EngineState } from "./EngineState.ts"
 import { RunnerOptions } from "../RunnerOptions.ts"
 
 /**
@@ -65,7 +65,7 @@ export interface NodeMembership {
  *    the node still holds and deletes its row.
  */
 export const joinAsNode = Effect.fnUntraced(function* (
-  engine: Engine,
+  engine: EngineState,
   onLost: Effect.Effect<void>
 ): Effect.fn.Return<
   NodeMembership,
@@ -127,7 +127,7 @@ export const joinAsNode = Effect.fnUntraced(function* (
 
 /** Renews the node's lease once, then sleeps until the next renewal is due. */
 const makeLeaseRenewal = Effect.fnUntraced(function* (
-  engine: Engine,
+  engine: EngineState,
   connection: Parameters<typeof runOnConnection>[0],
   startOver: Effect.Effect<void, SqlError.SqlError>
 ) {

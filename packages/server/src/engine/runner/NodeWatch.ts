@@ -9,7 +9,7 @@ import { parkStopped } from "../transitions/parkStopped.ts"
 import { recover } from "../transitions/recover.ts"
 import { finishUnclaimed } from "../workers/finishUnclaimed.ts"
 import type { Admitter } from "./Admitter.ts"
-import type { Engine } from "./Engine.ts"
+import type { EngineState } from "./EngineState.ts"
 import type { NodeMembership } from "./NodeMembership.ts"
 
 const everyMs = 1_000
@@ -29,7 +29,7 @@ const everyMs = 1_000
  * or overdue.
  */
 export const makeNodeWatch = Effect.fnUntraced(function* (
-  engine: Engine,
+  engine: EngineState,
   { mayCheckNodes, mayCheckAgents, connectedForMs }: NodeMembership,
   walk: Admitter["walk"]
 ): Effect.fn.Return<
@@ -55,7 +55,7 @@ export const makeNodeWatch = Effect.fnUntraced(function* (
     engine.dueFrom.forget()
     // The dead node may have written changes without publishing them.
     changes.resetAll()
-    engine.feedWaker.wake()
+    engine.claimWaker.wake()
   })
 
   return Effect.gen(function* () {
@@ -67,7 +67,7 @@ export const makeNodeWatch = Effect.fnUntraced(function* (
     const checked = yield* engine.clock.sample(checkNodes(sql, present))
     if (engine.clock.doubt !== undefined) return
     completionDueInMs = checked.completion_due_in_ms
-    if (checked.released) engine.feedWaker.wake()
+    if (checked.released) engine.claimWaker.wake()
     yield* runAllInSequence([
       checked.to_take_back ? recoverLost : Effect.void,
       checked.some_stopped ? parkStopped(sql) : Effect.void,

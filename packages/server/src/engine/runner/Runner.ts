@@ -15,8 +15,8 @@ import { removeOldAbsences } from "../Absences.ts"
 import { removeReplacedVersions } from "../chains/ChainVersions.ts"
 import { handBack } from "../transitions/handBack.ts"
 import { type EndSignals, Signals } from "../../events/index.ts"
-import { makeEngine } from "./Engine.ts"
-import { makeFeed } from "./Feed.ts"
+import { makeEngineState } from "./EngineState.ts"
+import { makeClaimer } from "./Claimer.ts"
 import { loop, restartIfStuck, runAllInSequence, Waker } from "../../core/index.ts"
 import { joinAsNode } from "./NodeMembership.ts"
 import { removeDeadNodes } from "../Nodes.ts"
@@ -88,20 +88,20 @@ export class Runner extends Context.Service<
       const partitions = yield* Partitions
 
       // Creates the parts. None of them does anything yet.
-      const engine = yield* makeEngine
-      const { feedWaker, intake, options } = engine
+      const engine = yield* makeEngineState
+      const { claimWaker, leasedRuns, options } = engine
       const stopWaker = new Waker()
       const calls = yield* makeCalls(engine)
       const settler = yield* makeSettler(engine, calls.begin)
-      const takeRuns = yield* makeFeed(engine, calls)
+      const takeRuns = yield* makeClaimer(engine, calls)
       const { admitSome, walk } = yield* makeAdmitter(engine)
       const clearStopped = yield* makeStopper(stopWaker)
 
       const forgetAll = Effect.gen(function* () {
-        intake.dropAll()
+        leasedRuns.dropAll()
         yield* calls.abandon
         settler.clear()
-        intake.clear()
+        leasedRuns.clear()
       })
 
       // 1. The node. If it is declared dead, it has lost all its runs and starts over.
@@ -125,14 +125,14 @@ export class Runner extends Context.Service<
           handBack(
             sql,
             engine.node,
-            intake.dropAll().map((run) => run.id)
+            leasedRuns.dropAll().map((run) => run.id)
           )
         ).pipe(Effect.timeout("1 second"), Effect.ignore)
       )
 
       // 4. The signals that wake the loops.
       yield* signals.listen({
-        wake: Effect.sync(() => feedWaker.wake()),
+        wake: Effect.sync(() => claimWaker.wake()),
         cancel: calls.cancel,
         stop: Effect.sync(() => stopWaker.wake()),
         admit: (queueIds) => Effect.sync(() => engine.queues.checkAt(queueIds, engine.clock.now()))
@@ -172,8 +172,8 @@ export class Runner extends Context.Service<
       const stats = (): RunnerStats => ({
         ...engine.counts,
         node: engine.node,
-        held: intake.held,
-        running: intake.running,
+        held: leasedRuns.held,
+        running: leasedRuns.running,
         bytes: engine.budget.taken,
         settling: settler.pending()
       })

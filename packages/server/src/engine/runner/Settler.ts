@@ -11,7 +11,7 @@ import type { SettleResult } from "../SettleResult.ts"
 import { type ClaimResult, emptyClaimResult } from "../transitions/claim.ts"
 import type { EndSignals } from "../../events/index.ts"
 import type { Calls } from "./Calls.ts"
-import type { Engine } from "./Engine.ts"
+import type { EngineState } from "./EngineState.ts"
 import { traceSettled } from "./traceRuns.ts"
 import { logFailures } from "./logFailures.ts"
 
@@ -87,7 +87,7 @@ type Write = (settlements: ReadonlyArray<Settlement>) => Effect.Effect<void, Sql
  * fence drops them.
  */
 export const makeSettler = Effect.fnUntraced(function* (
-  engine: Engine,
+  engine: EngineState,
   begin: Calls["begin"]
 ): Effect.fn.Return<Settler, never, SqlClient.SqlClient | EndSignals> {
   const sql = yield* SqlClient.SqlClient
@@ -160,7 +160,11 @@ export const makeSettler = Effect.fnUntraced(function* (
  * Waits until the results should be written. It sleeps in short intervals, because the end of the
  * wait can change: further runs may finish, or all due runs may have started.
  */
-const gather = Effect.fnUntraced(function* (engine: Engine, clock: Clock.Clock, writtenMs: number) {
+const gather = Effect.fnUntraced(function* (
+  engine: EngineState,
+  clock: Clock.Clock,
+  writtenMs: number
+) {
   const sinceMs = elapsedMs(clock)
   const leftMs = () => endOfWait(engine, sinceMs, writtenMs) - elapsedMs(clock)
   for (let left = leftMs(); left > 0; left = leftMs()) {
@@ -169,10 +173,14 @@ const gather = Effect.fnUntraced(function* (engine: Engine, clock: Clock.Clock, 
 })
 
 /** Returns when to write results that have waited since `sinceMs`. */
-const endOfWait = ({ intake, results }: Engine, sinceMs: number, writtenMs: number): number => {
-  const holdsSlot = results.some(({ id }) => intake.holdsSlot(id))
+const endOfWait = (
+  { leasedRuns, results }: EngineState,
+  sinceMs: number,
+  writtenMs: number
+): number => {
+  const holdsSlot = results.some(({ id }) => leasedRuns.holdsSlot(id))
   const goesOn = holdsSlot || results.some(({ position }) => position !== null)
-  if (intake.hasWaitingRuns) return sinceMs + (goesOn ? yieldForNextMs : yieldMs)
+  if (leasedRuns.hasWaitingRuns) return sinceMs + (goesOn ? yieldForNextMs : yieldMs)
   // A queue slot becomes free only when the result of the run that holds it is written, so this
   // result is written without delay.
   if (holdsSlot) return sinceMs
@@ -183,7 +191,7 @@ const endOfWait = ({ intake, results }: Engine, sinceMs: number, writtenMs: numb
  * `writeOnly` writes a batch of results. `write` also passes queue slots on to the next runs, if
  * this node may do so.
  */
-const makeWrite = Effect.fnUntraced(function* (engine: Engine, begin: Calls["begin"]) {
+const makeWrite = Effect.fnUntraced(function* (engine: EngineState, begin: Calls["begin"]) {
   const sql = yield* SqlClient.SqlClient
   const notifyFinished = yield* makeNotifyFinished
   const tracer = yield* Tracing

@@ -2,7 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { claimFoundRuns } from "../transitions/claim.ts"
-import { workerLookAheadMs } from "./AwaitedRuns.ts"
+import { workerLookAheadMs } from "./AgentRunSearch.ts"
 import { variableLengthColumns } from "../../store/index.ts"
 import { waitsForWorker } from "../runsForWorkers.ts"
 

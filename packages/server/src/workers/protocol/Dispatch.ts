@@ -6,7 +6,7 @@ import { Shutdown } from "../../http/index.ts"
 import { probesSignal } from "../../monitoring/index.ts"
 import { elapsedMs, loop, Waker } from "../../core/index.ts"
 import {
-  AwaitedRunsOfNode,
+  AgentRunSearchOfNode,
   type DueWorkerRuns,
   findDueWorkerRuns,
   RunnerOptions
@@ -105,7 +105,7 @@ export class Dispatch extends Context.Service<
       Dispatch,
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const awaited = yield* AwaitedRunsOfNode
+        const search = yield* AgentRunSearchOfNode
         const clock = yield* Clock.Clock
         const { pollMs } = yield* RunnerOptions
         const signals = yield* Signals
@@ -174,7 +174,7 @@ export class Dispatch extends Context.Service<
 
         const readForAll = Effect.gen(function* () {
           const beganMs = elapsedMs(clock)
-          awaited.searched(beganMs)
+          search.searched(beganMs)
           for (const [id, leftMs] of left) if (leftMs < beganMs - rememberedMs) left.delete(id)
           const workspaces = new Set(left.keys())
           for (const { claimant } of waiters.values()) workspaces.add(claimant.workspace_id)
@@ -190,8 +190,8 @@ export class Dispatch extends Context.Service<
 
         const readWhenDue = Effect.gen(function* () {
           if (waiters.size === 0) return yield* newcomers.wait(60_000)
-          const restMs = awaited.restMs(elapsedMs(clock), pollMs)
-          if (restMs > 0) return yield* awaited.waker.wait(Math.min(restMs, 60_000))
+          const restMs = search.restMs(elapsedMs(clock), pollMs)
+          if (restMs > 0) return yield* search.waker.wait(Math.min(restMs, 60_000))
           yield* readForAll
         })
         yield* Effect.forkScoped(loop("reading runs for waiting agents", readWhenDue))
@@ -229,7 +229,7 @@ export class Dispatch extends Context.Service<
 
         return Dispatch.of({
           findDue: (claimant) =>
-            awaited.mayBeDue
+            search.mayBeDue
               ? Effect.map(readDue(claimant.workspace_id), (due) => {
                   takeRemaining(claimant)
                   return setsFor(claimant, due)
@@ -240,7 +240,7 @@ export class Dispatch extends Context.Service<
 
           forget: ({ workspace_id }) => remaining.forget(workspace_id),
 
-          miss: Effect.sync(() => awaited.searchAgain(elapsedMs(clock))),
+          miss: Effect.sync(() => search.searchAgain(elapsedMs(clock))),
 
           nowMs: () => dbClock.now(),
 
@@ -250,7 +250,7 @@ export class Dispatch extends Context.Service<
               const leave = () => {
                 if (waiters.get(worker_id) === waiter) waiters.delete(worker_id)
                 left.set(claimant.workspace_id, elapsedMs(clock))
-                awaited.waiting = waiters.size
+                search.waiting = waiters.size
               }
               const waiter: Waiter = {
                 claimant,
@@ -262,7 +262,7 @@ export class Dispatch extends Context.Service<
               }
               waiters.get(worker_id)?.give([])
               waiters.set(worker_id, waiter)
-              awaited.waiting = waiters.size
+              search.waiting = waiters.size
               if (serve(waiter)) return
               if (probed.delete(worker_id)) return waiter.give([], true)
               if (waiters.size === 1) waker.wake()

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { makeCalls } from "../../../src/engine/runner/Calls.ts"
-import { makeEngine } from "../../../src/engine/runner/Engine.ts"
+import { makeEngineState } from "../../../src/engine/runner/EngineState.ts"
 import type { OwnerAndTarget, StartedRun } from "../../../src/engine/Run.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
@@ -38,7 +38,7 @@ const started = (path: string): StartedRun & OwnerAndTarget => ({
 
 /** Creates node 7's calls service, and records the results. */
 const makeNode = Effect.gen(function* () {
-  const engine = yield* makeEngine
+  const engine = yield* makeEngineState
   engine.enroll(7, Number.POSITIVE_INFINITY)
   const calls = yield* makeCalls(engine)
   return { calls, engine }
@@ -51,7 +51,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })("started 
     Effect.gen(function* () {
       const { calls, engine } = yield* makeNode
       const run = started("/prompt")
-      yield* calls.begin(engine.intake.admit([run], 0), 7)
+      yield* calls.begin(engine.leasedRuns.admit([run], 0), 7)
       yield* eventually(
         Effect.sync(() => engine.results.count),
         (count) => count === 1
@@ -61,7 +61,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })("started 
         status: "succeeded",
         lease_owner: 7
       })
-      assert.strictEqual(engine.intake.running, 0)
+      assert.strictEqual(engine.leasedRuns.running, 0)
       assert.strictEqual(fakeCalls.to("/prompt").length, 1)
     })
   )
@@ -70,8 +70,8 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })("started 
     Effect.gen(function* () {
       const { calls, engine } = yield* makeNode
       engine.endLeaseIn(0)
-      yield* calls.begin(engine.intake.admit([started("/late")], 0), 7)
-      assert.deepInclude(engine.intake, { running: 0, held: 1 })
+      yield* calls.begin(engine.leasedRuns.admit([started("/late")], 0), 7)
+      assert.deepInclude(engine.leasedRuns, { running: 0, held: 1 })
       assert.strictEqual(engine.results.count, 0)
       assert.isEmpty(fakeCalls.to("/late"))
     })
@@ -84,12 +84,12 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })("started 
         engine.endLeaseIn(0)
         return maySend?.() === false ? Effect.interrupt : Effect.succeed({})
       })
-      yield* calls.begin(engine.intake.admit([started("/frozen")], 0), 7)
+      yield* calls.begin(engine.leasedRuns.admit([started("/frozen")], 0), 7)
       yield* eventually(
-        Effect.sync(() => engine.intake.running),
+        Effect.sync(() => engine.leasedRuns.running),
         (running) => running === 0
       )
-      assert.strictEqual(engine.intake.held, 1)
+      assert.strictEqual(engine.leasedRuns.held, 1)
       assert.strictEqual(engine.results.count, 0)
     })
   )
@@ -98,11 +98,11 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })("started 
     Effect.gen(function* () {
       const { calls, engine } = yield* makeNode
       const run = started("/gone")
-      yield* calls.begin(engine.intake.admit([run], 0), 6)
-      assert.deepInclude(engine.intake, { running: 0, held: 0 })
+      yield* calls.begin(engine.leasedRuns.admit([run], 0), 6)
+      assert.deepInclude(engine.leasedRuns, { running: 0, held: 0 })
       assert.strictEqual(engine.results.count, 0)
       assert.isEmpty(fakeCalls.to("/gone"))
-      assert.strictEqual(engine.intake.admit([run], 0).length, 1)
+      assert.strictEqual(engine.leasedRuns.admit([run], 0).length, 1)
     })
   )
 })

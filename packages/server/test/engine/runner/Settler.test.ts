@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { type Settlement, makeSettlement } from "../../../src/engine/Run.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
-import { type Engine, makeEngine } from "../../../src/engine/runner/Engine.ts"
+import { type EngineState, makeEngineState } from "../../../src/engine/runner/EngineState.ts"
 import { makeSettler } from "../../../src/engine/runner/Settler.ts"
 import { EndSignals } from "../../../src/events/EndSignals.ts"
 import { pollUntil } from "../../billing/support/fixture.ts"
@@ -22,7 +22,7 @@ const step = { chain_run_id: id(), version_id: id(), step_index: 0, after_failur
 
 /** Creates a node that only occasionally has a result to write. */
 const idleWith = Effect.fnUntraced(function* (begin: Effect.Effect<void>) {
-  const engine = yield* makeEngine
+  const engine = yield* makeEngineState
   const settler = yield* makeSettler(engine, () => begin)
   const write = (position: typeof step | null) => {
     const run = {
@@ -45,9 +45,9 @@ const idle = idleWith(Effect.void)
 const setUp = Effect.fnUntraced(function* (position: typeof step | null) {
   const { engine, settler, write } = yield* idle
   const due = { id: id(), workspace_id, share: 1, target: null, attempt: 1, due_ms: 0 }
-  engine.intake.add([due], 0)
-  engine.intake.take(0, 0)
-  assert.isTrue(engine.intake.hasWaitingRuns)
+  engine.leasedRuns.add([due], 0)
+  engine.leasedRuns.take(0, 0)
+  assert.isTrue(engine.leasedRuns.hasWaitingRuns)
   return { engine, settler, writing: yield* write(position) }
 })
 
@@ -72,7 +72,7 @@ const assertWaits = Effect.fnUntraced(function* (
 const TestLayer = RunQueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 
 /** Creates a run that this node executes. If the run holds a slot, it is in a separate queue. */
-const running = Effect.fnUntraced(function* (engine: Engine, holdsSlot: boolean) {
+const running = Effect.fnUntraced(function* (engine: EngineState, holdsSlot: boolean) {
   const sql = yield* SqlClient.SqlClient
   const workspace = yield* insertWorkspace
   const task_id = yield* insertTask(workspace)
@@ -94,8 +94,8 @@ const running = Effect.fnUntraced(function* (engine: Engine, holdsSlot: boolean)
     attempt: 1,
     due_ms: 0
   }
-  engine.intake.add([{ ...leased, holdsSlot }], 0)
-  assert.lengthOf(engine.intake.take(0, 1), 1)
+  engine.leasedRuns.add([{ ...leased, holdsSlot }], 0)
+  assert.lengthOf(engine.leasedRuns.take(0, 1), 1)
   return settlement({ id: runId, workspace_id: workspace, task_id, lease_owner: engine.node })
 })
 
@@ -215,8 +215,8 @@ layer(TestLayer)("While runs are due that have no slot", (it) => {
     Effect.gen(function* () {
       const { engine, writing } = yield* setUp(null)
       yield* TestClock.adjust("60 millis")
-      assert.lengthOf(engine.intake.take(0, 1), 1)
-      assert.isFalse(engine.intake.hasWaitingRuns)
+      assert.lengthOf(engine.leasedRuns.take(0, 1), 1)
+      assert.isFalse(engine.leasedRuns.hasWaitingRuns)
       yield* TestClock.adjust("15 millis")
       yield* Fiber.join(writing)
     })

@@ -15,7 +15,7 @@ interface Targets {
  * has no free slot costs a second statement. Without this prediction, a quarter of the runs cost a
  * second statement if one account called one origin.
  */
-export class LastCalls {
+export class LastTargets {
   readonly #byShare = new Map<number, Targets>()
   readonly #slots: CallSlots
 

@@ -2,10 +2,10 @@ import { Clock, Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Calls } from "./Calls.ts"
 import { elapsedMs } from "../../core/index.ts"
-import { AwaitedRunsOfNode } from "../workers/AwaitedRuns.ts"
+import { AgentRunSearchOfNode } from "../workers/AgentRunSearch.ts"
 import { claim, type ClaimOptions, findLeased, findUpcomingWork } from "../transitions/claim.ts"
 import { handBack } from "../transitions/handBack.ts"
-import type { Engine } from "./Engine.ts"
+import type { EngineState } from "./EngineState.ts"
 import { fire } from "../transitions/fire.ts"
 import { firstPositionAt, type LanePosition } from "../laneTurns.ts"
 
@@ -51,18 +51,18 @@ const emptyPauseMs = 20
  * 4. `handBackWaiting`: due runs without a slot are handed back, because another node may have one.
  * 5. `compare`: every half minute, and after a lost response, the node adds runs that are leased to
  *    it in the database but not in its memory.
- * 6. The loop sleeps until there is more work, or until `feedWaker` wakes it.
+ * 6. The loop sleeps until there is more work, or until `claimWaker` wakes it.
  *
  * A node leases as many future runs as it can hold, but only as many overdue runs as it can start.
  *
  * As long as all work fits into one batch, runs are claimed in order of time. Otherwise lanes take
  * turns: see ADR 19.
  */
-export const makeFeed = Effect.fnUntraced(function* (
-  engine: Engine,
+export const makeClaimer = Effect.fnUntraced(function* (
+  engine: EngineState,
   calls: Calls
 ): Effect.fn.Return<Effect.Effect<void, SqlError.SqlError>, never, SqlClient.SqlClient> {
-  const { feedWaker, intake, options } = engine
+  const { claimWaker, leasedRuns, options } = engine
   const { lookAheadMs, pollMs } = options
   const { compare, handBackWaiting, startOver } = yield* makeLeases(engine)
   const findWork = yield* makeFindWork(engine, startOver)
@@ -77,7 +77,7 @@ export const makeFeed = Effect.fnUntraced(function* (
 
     const hasMoreToFire =
       next_fire_ms !== null && next_fire_ms <= horizonMs ? yield* fireSome : false
-    const claimHorizonMs = intake.roomAhead >= batch ? horizonMs : upcoming.now_ms
+    const claimHorizonMs = leasedRuns.roomAhead >= batch ? horizonMs : upcoming.now_ms
     // The backlog is also recorded before the claim, so that a slot that becomes free during the
     // claim starts another pass.
     const hasBacklog = next_due_ms !== null && next_due_ms <= claimHorizonMs
@@ -93,7 +93,7 @@ export const makeFeed = Effect.fnUntraced(function* (
     yield* handBackWaiting
     yield* compare
 
-    if (!hurry) yield* feedWaker.wait(sleepMs(next_fire_ms, { horizonMs, pollMs }))
+    if (!hurry) yield* claimWaker.wait(sleepMs(next_fire_ms, { horizonMs, pollMs }))
     yield* Effect.sleep(hurry ? minimumPauseMs : pauseMs)
   })
 })
@@ -103,11 +103,11 @@ export const makeFeed = Effect.fnUntraced(function* (
  * the clock is trusted again, the node starts over.
  */
 const makeFindWork = Effect.fnUntraced(function* (
-  { clock, dueFrom }: Engine,
+  { clock, dueFrom }: EngineState,
   startOver: Effect.Effect<void, SqlError.SqlError>
 ) {
   const sql = yield* SqlClient.SqlClient
-  const awaited = yield* AwaitedRunsOfNode
+  const search = yield* AgentRunSearchOfNode
   const wallClock = yield* Clock.Clock
   /** Whether the database clock was in doubt in the previous pass. */
   let wasDoubted = false
@@ -115,14 +115,14 @@ const makeFindWork = Effect.fnUntraced(function* (
   return Effect.gen(function* () {
     const askedMs = elapsedMs(wallClock)
     const fromMs = dueFrom.at(askedMs)
-    const upcoming = yield* clock.sample(findUpcomingWork(sql, fromMs, awaited.waiting > 0))
+    const upcoming = yield* clock.sample(findUpcomingWork(sql, fromMs, search.waiting > 0))
     if (clock.doubt !== undefined) {
       wasDoubted = true
       return undefined
     }
     if (wasDoubted) yield* startOver
     wasDoubted = false
-    awaited.learn(upcoming, elapsedMs(wallClock))
+    search.learn(upcoming, elapsedMs(wallClock))
     dueFrom.learn({
       fromMs,
       askedMs,
@@ -135,9 +135,9 @@ const makeFindWork = Effect.fnUntraced(function* (
 })
 
 /** Fires a batch of tasks. Returns whether there are more to fire. */
-const makeFireSome = Effect.fnUntraced(function* (engine: Engine) {
+const makeFireSome = Effect.fnUntraced(function* (engine: EngineState) {
   const sql = yield* SqlClient.SqlClient
-  const { clock, intake, options } = engine
+  const { clock, leasedRuns, options } = engine
   const { lookAheadMs } = options
   /**
    * The position at which the next walk over the lanes continues. Null while all due tasks fit into
@@ -153,7 +153,7 @@ const makeFireSome = Effect.fnUntraced(function* (engine: Engine) {
         lookAheadMs,
         latestMs: clock.latestMs,
         turns: fireFrom,
-        leases: (share) => intake.free > 0 && intake.mayHold(share)
+        leases: (share) => leasedRuns.free > 0 && leasedRuns.mayHold(share)
       })
     )
     engine.count("fired", fired)
@@ -172,8 +172,8 @@ const makeFireSome = Effect.fnUntraced(function* (engine: Engine) {
  * walked separately. `left` says whether there may be runs that could not be claimed now, and
  * `hurry` whether the next pass must begin immediately.
  */
-const makeClaimRound = Effect.fnUntraced(function* (engine: Engine, calls: Calls) {
-  const { budget, clock, intake, options } = engine
+const makeClaimRound = Effect.fnUntraced(function* (engine: EngineState, calls: Calls) {
+  const { budget, clock, leasedRuns, options } = engine
   const { concurrency, lookAheadMs } = options
   const claimSome = yield* makeClaimSome(engine, calls)
   const fresh = new Walk()
@@ -185,17 +185,17 @@ const makeClaimRound = Effect.fnUntraced(function* (engine: Engine, calls: Calls
     old.begin()
     for (let statement = 0; statement < claimsPerPass; statement++) {
       const now = clock.now()
-      const limit = Math.min(batch, intake.room)
-      const except = [...intake.saturated(now), ...budget.waiting]
+      const limit = Math.min(batch, leasedRuns.room)
+      const except = [...leasedRuns.saturated(now), ...budget.waiting]
       // A few free slots are worth a statement only if shares other than those with the most slots
       // can use them.
       if (limit <= 0 || (limit < concurrency / 32 && except.length === 0)) {
         return { claimed, left: true, hurry: false }
       }
-      const exceptAhead = intake.holdingEnough()
-      const ahead = intake.roomAhead >= batch ? lookAheadMs : 0
+      const exceptAhead = leasedRuns.holdingEnough()
+      const ahead = leasedRuns.roomAhead >= batch ? lookAheadMs : 0
       if (statement === 0 && except.length === 0 && exceptAhead.length === 0) {
-        const likely = Math.min(limit, intake.likelyRoom(now))
+        const likely = Math.min(limit, leasedRuns.likelyRoom(now))
         const taken = yield* claimSome({
           limit: likely,
           lookAheadMs: ahead,
@@ -226,9 +226,9 @@ const makeClaimRound = Effect.fnUntraced(function* (engine: Engine, calls: Calls
 })
 
 /** Claims runs with one statement, and makes the calls of runs that the statement has started. */
-const makeClaimSome = Effect.fnUntraced(function* (engine: Engine, calls: Calls) {
+const makeClaimSome = Effect.fnUntraced(function* (engine: EngineState, calls: Calls) {
   const sql = yield* SqlClient.SqlClient
-  const { clock, intake, startWaker } = engine
+  const { clock, leasedRuns, startWaker } = engine
 
   return Effect.fnUntraced(function* (
     claiming: Pick<ClaimOptions, "limit" | "lookAheadMs" | "from" | "turns">
@@ -240,7 +240,7 @@ const makeClaimSome = Effect.fnUntraced(function* (engine: Engine, calls: Calls)
     engine.count("claimed", leased.length + started.length)
     engine.meters.batch("claim", leased.length + started.length)
     engine.hold(leased)
-    const admitted = intake.admit(started, clock.now())
+    const admitted = leasedRuns.admit(started, clock.now())
     if (admitted.length < started.length) startWaker.wake()
     yield* calls.begin(admitted, owner)
     return { claimed: leased.length + started.length + parked, reached }
@@ -251,9 +251,9 @@ const makeClaimSome = Effect.fnUntraced(function* (engine: Engine, calls: Calls)
  * Keeps the leases of this node in agreement with the database, and hands back runs that have waited
  * too long for a slot.
  */
-const makeLeases = Effect.fnUntraced(function* (engine: Engine) {
+const makeLeases = Effect.fnUntraced(function* (engine: EngineState) {
   const sql = yield* SqlClient.SqlClient
-  const { clock, intake } = engine
+  const { clock, leasedRuns } = engine
   const wallClock = yield* Clock.Clock
   let comparedAtMs = Number.NEGATIVE_INFINITY
 
@@ -266,7 +266,7 @@ const makeLeases = Effect.fnUntraced(function* (engine: Engine) {
     /** Hands back runs that have waited too long for a slot here. */
     handBackWaiting: Effect.suspend(() => {
       const now = clock.now()
-      return handBackAll(intake.dropWaiting(now - waitForSlotMs, now))
+      return handBackAll(leasedRuns.dropWaiting(now - waitForSlotMs, now))
     }),
 
     /**
@@ -274,8 +274,8 @@ const makeLeases = Effect.fnUntraced(function* (engine: Engine) {
      * wrong.
      */
     startOver: Effect.suspend(() => {
-      intake.forgetPauses()
-      return handBackAll(intake.dropAll())
+      leasedRuns.forgetPauses()
+      return handBackAll(leasedRuns.dropAll())
     }),
 
     /** Adds runs that are leased to this node without its knowledge. */

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { ByteBudget } from "../../../src/engine/intake/ByteBudget.ts"
+import { ByteBudget } from "../../../src/engine/leased-runs/ByteBudget.ts"
 
 /** Requests bytes, and records which calls received them. */
 const asking = (budget: ByteBudget) => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { sleepMs } from "../../../src/engine/runner/Feed.ts"
+import { sleepMs } from "../../../src/engine/runner/Claimer.ts"
 
 const look = { horizonMs: 12_000, pollMs: 500 }
 

@@ -1,8 +1,8 @@
 import { Effect, Semaphore } from "effect"
-import { ByteBudget } from "../intake/ByteBudget.ts"
+import { ByteBudget } from "../leased-runs/ByteBudget.ts"
 import { CallConnectionLimits } from "@scheduling/calls/OutgoingCalls"
-import { DueSearchStart } from "../intake/DueSearchStart.ts"
-import { Intake } from "../intake/Intake.ts"
+import { DueSearchStart } from "../leased-runs/DueSearchStart.ts"
+import { LeasedRuns } from "../leased-runs/LeasedRuns.ts"
 import { EngineMeters } from "./EngineMeters.ts"
 import { Meters, type NodeMeters, Waker } from "../../core/index.ts"
 import { QueueChecks } from "./QueueChecks.ts"
@@ -17,7 +17,7 @@ import { DatabaseClock, type DatabaseClockEstimate } from "../../store/index.ts"
 interface Parts {
   readonly options: RunnerOptions
   readonly clock: DatabaseClockEstimate
-  readonly intake: Intake
+  readonly leasedRuns: LeasedRuns
   /**
    * The memory for large calls, which are limited by their total size as well as by their number.
    */
@@ -31,10 +31,10 @@ interface Parts {
 }
 
 /** The state that the loops of one node share. */
-export class Engine {
+export class EngineState {
   readonly options: RunnerOptions
   readonly clock: DatabaseClockEstimate
-  readonly intake: Intake
+  readonly leasedRuns: LeasedRuns
   readonly budget: ByteBudget
   readonly loads: Semaphore.Semaphore
   readonly dueFrom = new DueSearchStart()
@@ -42,8 +42,8 @@ export class Engine {
   readonly queues = new QueueChecks()
   readonly meters: EngineMeters
   readonly results = new UnwrittenResults()
-  /** Wakes the feed when there is room for more runs, or new work is due. */
-  readonly feedWaker = new Waker()
+  /** Wakes the claimer when there is room for more runs, or new work is due. */
+  readonly claimWaker = new Waker()
   /** Wakes the start loop when a run may be ready to start. */
   readonly startWaker = new Waker()
 
@@ -69,11 +69,11 @@ export class Engine {
   #doubtsLeases = false
   #isStopping = false
 
-  constructor({ budget, clock, intake, loads, meters, options }: Parts) {
+  constructor({ budget, clock, leasedRuns, loads, meters, options }: Parts) {
     this.meters = new EngineMeters(meters)
     this.options = options
     this.clock = clock
-    this.intake = intake
+    this.leasedRuns = leasedRuns
     this.budget = budget
     this.loads = loads
   }
@@ -113,13 +113,13 @@ export class Engine {
   /** Adds runs that are now leased to this node. */
   hold(runs: ReadonlyArray<LeasedRun>): void {
     if (runs.length === 0) return
-    this.intake.add(runs, this.clock.now())
+    this.leasedRuns.add(runs, this.clock.now())
     this.startWaker.wake()
   }
 
   /**
    * Records that the response to a statement that leases runs was lost. The database may have
-   * leased runs to this node that the intake does not know.
+   * leased runs to this node that it does not know.
    */
   doubtLeases(): void {
     this.#doubtsLeases = true
@@ -150,8 +150,8 @@ export class Engine {
    * while other runs wait for their turn, or while the database clock is in doubt.
    */
   get roomForQueues(): number {
-    const isBusy = this.#isStopping || this.#hasBacklog || this.intake.hasWaitingRuns
-    return isBusy || this.clock.doubt !== undefined ? 0 : Math.max(0, this.intake.room)
+    const isBusy = this.#isStopping || this.#hasBacklog || this.leasedRuns.hasWaitingRuns
+    return isBusy || this.clock.doubt !== undefined ? 0 : Math.max(0, this.leasedRuns.room)
   }
 
   /**
@@ -168,12 +168,13 @@ export class Engine {
   }
 
   /**
-   * Records that a slot has become free. With a backlog, the feed is woken only when enough slots
+   * Records that a slot has become free. With a backlog, the claimer is woken only when enough slots
    * are free to be worth a statement.
    */
   slotFreed(): void {
     this.startWaker.wake()
-    if (this.#hasBacklog && this.intake.free >= this.intake.turnover / 4) this.feedWaker.wake()
+    if (this.#hasBacklog && this.leasedRuns.free >= this.leasedRuns.turnover / 4)
+      this.claimWaker.wake()
   }
 
   /**
@@ -182,13 +183,13 @@ export class Engine {
    * excluded.
    */
   slotsToPassOn(settlements: ReadonlyArray<Settlement>): ReadonlySet<string> {
-    const placed = settlements.filter(({ id }) => this.intake.holdsSlot(id))
+    const placed = settlements.filter(({ id }) => this.leasedRuns.holdsSlot(id))
     if (placed.length === 0 || placed.length > this.roomForQueues) return nobody
     const now = this.clock.now()
     const waiting = new Set(this.budget.waiting)
     const mayGoOn = (share: number | undefined) =>
-      share !== undefined && this.intake.isOpenTo(share, now) && !waiting.has(share)
-    return new Set(placed.map(({ id }) => id).filter((id) => mayGoOn(this.intake.shareOf(id))))
+      share !== undefined && this.leasedRuns.isOpenTo(share, now) && !waiting.has(share)
+    return new Set(placed.map(({ id }) => id).filter((id) => mayGoOn(this.leasedRuns.shareOf(id))))
   }
 
   /** Adds runs that took over queue slots. Returns the started runs that have call slots. */
@@ -196,7 +197,7 @@ export class Engine {
     const inPlace = <Run>(run: Run) => ({ ...run, holdsSlot: true })
     this.count("claimed", leased.length + started.length)
     this.hold(leased.map(inPlace))
-    const admitted = this.intake.admit(started.map(inPlace), this.clock.now())
+    const admitted = this.leasedRuns.admit(started.map(inPlace), this.clock.now())
     if (admitted.length < started.length) this.startWaker.wake()
     return admitted
   }
@@ -213,7 +214,7 @@ export class Engine {
     // This comes first, because `forget` below removes the shares of the previous steps. The
     // targets of the new steps are not known yet.
     const steps = next.flatMap(({ after, ...run }) => {
-      const share = this.intake.shareOf(after)
+      const share = this.leasedRuns.shareOf(after)
       return share === undefined ? [] : [{ ...run, share, target: null }]
     })
     const written = new Set(ids)
@@ -221,7 +222,7 @@ export class Engine {
     // If a run was about to await its completion and nothing was written, its completion arrived
     // before the response. Only a chain may then have a next step that this node does not know.
     for (const { completes_by_ms, id, position, status } of settlements) {
-      again = this.intake.forget(id) || again
+      again = this.leasedRuns.forget(id) || again
       if (written.has(id)) {
         if (completes_by_ms === null) this.count(status ?? "retried")
       } else if (completes_by_ms === null || position !== null) {
@@ -234,7 +235,7 @@ export class Engine {
     this.hold(steps)
     if (again) this.startWaker.wake()
     if (leased.length + started.length < slots.length) this.queues.checkAt(queues, this.clock.now())
-    if (released || settlements.some(willRetry)) this.feedWaker.wake()
+    if (released || settlements.some(willRetry)) this.claimWaker.wake()
   }
 }
 
@@ -245,14 +246,14 @@ const willRetry = ({ completes_by_ms, status }: Settlement) =>
 
 const loadsAtOnce = 2
 
-export const makeEngine: Effect.Effect<Engine> = Effect.gen(function* () {
+export const makeEngineState: Effect.Effect<EngineState> = Effect.gen(function* () {
   const options = yield* RunnerOptions
   const { perOrigin } = yield* CallConnectionLimits
-  return new Engine({
+  return new EngineState({
     options,
     meters: yield* Meters,
     clock: yield* DatabaseClock,
-    intake: new Intake({
+    leasedRuns: new LeasedRuns({
       slots: options.concurrency,
       perTarget: perOrigin,
       ahead: options.maxHeld

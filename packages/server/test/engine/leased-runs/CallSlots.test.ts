@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { CallSlots } from "../../../src/engine/intake/CallSlots.ts"
+import { CallSlots } from "../../../src/engine/leased-runs/CallSlots.ts"
 
 const limits = { slots: 4_096, perTarget: 512 }
 

@@ -1,6 +1,6 @@
 import type { LeasedRun } from "../Run.ts"
 import { CallSlots, type SlotLimits } from "./CallSlots.ts"
-import { LastCalls } from "./LastCalls.ts"
+import { LastTargets } from "./LastTargets.ts"
 import { ReadyRuns } from "./ReadyRuns.ts"
 
 /** A share may hold this many times as many future runs as there is still room for. */
@@ -11,7 +11,7 @@ const threshold = 4
  */
 const restMs = 2_000
 
-export interface IntakeLimits extends SlotLimits {
+export interface LeasedRunsLimits extends SlotLimits {
   /** Maximum number of runs held before they are due. */
   readonly ahead: number
 }
@@ -21,15 +21,15 @@ export interface IntakeLimits extends SlotLimits {
  * and due runs are counted separately, so that due runs find room regardless of how many wait for
  * the next minute. All of this is in memory. The tables have the authoritative state.
  */
-export class Intake {
-  readonly #limits: IntakeLimits
+export class LeasedRuns {
+  readonly #limits: LeasedRunsLimits
   /**
    * The minimum room of a share. If a share has room for fewer runs, a statement that claims them
    * is not worthwhile.
    */
   readonly #leastRoom: number
   readonly #slots: CallSlots
-  readonly #lastCalls: LastCalls
+  readonly #lastCalls: LastTargets
   /**
    * The runs that are not due yet. The run that is due first is at the end, from which runs are
    * taken.
@@ -46,11 +46,11 @@ export class Intake {
   readonly #early = new Map<string, LeasedRun>()
   readonly #restingUntilMs = new Map<number, number>()
 
-  constructor(limits: IntakeLimits) {
+  constructor(limits: LeasedRunsLimits) {
     this.#limits = limits
     this.#leastRoom = Math.min(limits.slots, limits.perTarget) / 8
     this.#slots = new CallSlots(limits)
-    this.#lastCalls = new LastCalls(this.#slots)
+    this.#lastCalls = new LastTargets(this.#slots)
   }
 
   /** The number of runs that are leased and not in a slot. */

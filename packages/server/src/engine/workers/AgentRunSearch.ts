@@ -3,11 +3,11 @@ import { Waker } from "../../core/index.ts"
 import type { UpcomingWork } from "../transitions/claim.ts"
 
 /**
- * Due runs for agents that are waiting at this node, as found by the runner. The runner queries for
- * work anyway, so waiting agents cost no extra statement as long as nothing is due for them. Times
- * are elapsed times.
+ * When to search for due runs for the agents that wait at this node. The runner queries for work
+ * anyway, so waiting agents cost no extra statement as long as nothing is due for them. Times are
+ * elapsed times.
  */
-export class AwaitedRuns {
+export class AgentRunSearch {
   /** The number of waiting agents. If it is 0, the runner does not query for runs of workers. */
   waiting = 0
   /** Wakes the dispatcher when runs may be due for an agent. */
@@ -61,7 +61,7 @@ export class AwaitedRuns {
 export const workerLookAheadMs = 2_000
 
 /** Each node has its own, even if several nodes run in one process. */
-export const AwaitedRunsOfNode = Context.Reference<AwaitedRuns>(
-  "@scheduling/server/engine/workers/AwaitedRuns",
-  { defaultValue: () => new AwaitedRuns() }
+export const AgentRunSearchOfNode = Context.Reference<AgentRunSearch>(
+  "@scheduling/server/engine/workers/AgentRunSearch",
+  { defaultValue: () => new AgentRunSearch() }
 )
