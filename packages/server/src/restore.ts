@@ -2,7 +2,7 @@
 import { Config, DateTime, Effect } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
-import { backupParts, copyFiles, runCommand } from "./operations/index.ts"
+import { backupParts, copyIfExists, runCommand } from "./operations/index.ts"
 import { makeFolder } from "./core/index.ts"
 import { lockDataDir, restrictToOwner } from "./store/index.ts"
 
@@ -31,7 +31,7 @@ const program = Effect.gen(function* () {
       fs.mkdirSync(kept, { recursive: true, mode: 0o700 })
       fs.renameSync(own, path.join(kept, name))
     }
-    yield* Effect.promise(() => copyFiles(path.join(from, name), own))
+    yield* Effect.promise(() => copyIfExists(path.join(from, name), own))
   }
   restrictToOwner(path.join(dataDir, "postgres"))
   return fs.existsSync(kept)

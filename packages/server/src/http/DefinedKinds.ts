@@ -14,6 +14,7 @@ import { Context, Effect, Layer } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { UpsertResult } from "../core/index.ts"
 
+/** The errors with which an operation on a definition can fail. */
 export type DefinitionFailure =
   | Conflict
   | InsufficientScope

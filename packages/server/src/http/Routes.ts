@@ -39,10 +39,11 @@ export const requireCanonicalUrl = <E, R>(
       HttpServerResponse.HttpServerResponse,
       E | HttpServerError.HttpServerError,
       R
-    > => (isNonCanonicalUrl(request.url) ? noSuchRoute(request) : answer)
+    > => (isNonCanonicalUrl(request.url) ? failWithRouteNotFound(request) : answer)
   )
 
-export const noSuchRoute = (request: HttpServerRequest.HttpServerRequest) =>
+/** Fails as the router does if no route matches the request. */
+export const failWithRouteNotFound = (request: HttpServerRequest.HttpServerRequest) =>
   Effect.fail(
     new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) })
   )

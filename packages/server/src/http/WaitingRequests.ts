@@ -122,6 +122,7 @@ export interface WaitPermitHolder {
   readonly ids: ReadonlyArray<string>
 }
 
+/** Returns the principal and the workspace that hold the permit of a request to wait. */
 export const waitPermitHolderOf = (
   principal: Principal["Service"],
   workspaceId: string

@@ -17,7 +17,7 @@ export {
   acceptsDataWithoutCredential,
   requireCanonicalUrl,
   mayBePage,
-  noSuchRoute,
+  failWithRouteNotFound,
   panelOidcCallbackPath,
   panelLinkPath,
   panelProxyPath,
@@ -35,7 +35,7 @@ export {
   type WaitingLimits
 } from "./WaitingRequests.ts"
 export { respondWithError, unknownRouteError } from "./answers/Errors.ts"
-export { recordRateState } from "./answers/RateLimitHeaders.ts"
+export { recordRateLimitState } from "./answers/RateLimitHeaders.ts"
 export {
   makeStaticResponse,
   type StaticResponse,

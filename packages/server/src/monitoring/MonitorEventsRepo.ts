@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { columnsOf, type PageRequest, repeatUntilFewerThan } from "../store/index.ts"
 import { makeIdAt } from "./makeIdAt.ts"
 
+/** An entry in a monitor's history. `at` is in milliseconds. */
 export interface MonitorEvent<Details = unknown> {
   readonly workspace_id: string
   readonly monitor_id: string

@@ -78,6 +78,7 @@ export interface MonitorTable<Columns> {
   readonly shown?: { readonly columns: string; readonly joins: string }
 }
 
+/** Identifies a monitor. */
 export type MonitorRef = Pick<KindRow, "monitor_id" | "workspace_id">
 
 export interface MonitorFilters extends ListFilters, Pick<MonitorQuery, "status"> {}

@@ -13,6 +13,7 @@ import type { MaintenanceCoverage, NewIncident } from "../incidents/index.ts"
 import { columnsOf, orWorkspaceNotFound } from "../store/index.ts"
 import type { MonitorRow, StoredStatus } from "./MonitorTable.ts"
 
+/** The new status of a monitor. */
 export interface StatusUpdate {
   readonly monitor_id: string
   readonly status: StoredStatus

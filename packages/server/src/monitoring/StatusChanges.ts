@@ -114,7 +114,7 @@ export class StatusChanges extends Context.Service<
         const incidentOf = matchIncidents(announced, opened, closed, byId)
         yield* outbox.announce(
           ...announced.flatMap((change) =>
-            announcementsOf(change, byId.get(change.monitor_id), incidentOf.get(change))
+            toOutboxEvents(change, byId.get(change.monitor_id), incidentOf.get(change))
           )
         )
         for (const { monitor_id, to, workspace_id } of changes) {
@@ -182,7 +182,8 @@ const newIncident = (
   ]
 }
 
-export const announcementsOf = (
+/** Returns the events that announce a status change. Empty if the change is not announced. */
+export const toOutboxEvents = (
   { at, cause, endsFormerProblem = false, from, kind, monitor_id, to, workspace_id }: StatusChange,
   monitor: MonitorSummary | undefined,
   incident: EventIncident | undefined

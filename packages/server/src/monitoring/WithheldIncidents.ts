@@ -11,7 +11,7 @@ import {
 import { transactionOf } from "../store/index.ts"
 import { makeIdAt } from "./makeIdAt.ts"
 import { MonitorsRepo, type MonitorWithWithheldIncident } from "./MonitorsRepo.ts"
-import { announcementsOf, toEventIncident } from "./StatusChanges.ts"
+import { toOutboxEvents, toEventIncident } from "./StatusChanges.ts"
 
 /** Opens the incidents of monitors that are still down when their maintenance ends. */
 export class WithheldIncidents extends Context.Service<WithheldIncidents>()(
@@ -50,7 +50,7 @@ export class WithheldIncidents extends Context.Service<WithheldIncidents>()(
               monitor_id,
               workspace_id
             } as const
-            return announcementsOf(change, row, toEventIncident(incident, byId))
+            return toOutboxEvents(change, row, toEventIncident(incident, byId))
           })
         )
         return rows.length === batch

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 
+/** A column with encrypted values, by the names of its table and its columns. */
 export interface SealedColumn {
   readonly table: string
   readonly id: string

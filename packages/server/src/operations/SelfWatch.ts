@@ -14,6 +14,7 @@ const reportEveryMs = 60_000
 /** The duration of a timer that measures how late the timers of this node are. */
 const canaryMs = 100
 
+/** How late this node's timers and due runs are. */
 export interface Lateness extends Pick<Backlog, "oldest_due_seconds"> {
   /** How late the last timer of this node fired. Timers start runs, so late timers delay runs. */
   readonly timer_delay_seconds: number

@@ -30,6 +30,7 @@ const hasBody = ({ headers, method }: HttpServerRequest.HttpServerRequest): bool
   method === "POST" &&
   (headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0)
 
+/** The routes that respond with the request that they receive. */
 export const echoLayer = Layer.merge(
   HttpRouter.add("GET", echoPath, echo),
   HttpRouter.add("POST", echoPath, echo)

@@ -14,7 +14,7 @@ import { SystemHandlers } from "./http.ts"
 import { metricsRouteLayer } from "./metrics.ts"
 import { ProcessMetersLayer } from "./processMeters.ts"
 
-export { backupParts, copyFiles } from "./operator/Backup.ts"
+export { backupParts, copyIfExists } from "./operator/Backup.ts"
 export { ControlSocketLayer } from "./operator/ControlSocket.ts"
 export { moveStore } from "./operator/Move.ts"
 export { runCommand } from "./operator/runCommand.ts"

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url"
 import { type StaticResponse, precompressedResponse } from "../http/index.ts"
 import { pageHeaders } from "./pageHeaders.ts"
 
+/** The panel's files, as `npm run build` has created them. */
 export interface BuiltPanel {
   readonly page: StaticResponse
   /** The files by name. The name contains a hash of the content. */

@@ -3,7 +3,7 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ProviderLogins, type SignInSecrets } from "../accounts/index.ts"
 import { AppConfig, sealExpiringValue, Secrets, unsealExpiringValue } from "../core/index.ts"
 import { panelOidcCallbackPath, panelOidcPath, requestOrigin } from "../http/index.ts"
-import { readBodyAs, rejectOtherPages, requestHeaders } from "./pageRequests.ts"
+import { readJsonBodyAs, rejectOtherPages, requestHeaders } from "./pageRequests.ts"
 import {
   readSignInSecrets,
   sessionCookie,
@@ -29,7 +29,7 @@ export const oidcRoutesLayer: Layer.Layer<
     const address = URL.canParse(publicUrl) ? new URL(publicUrl).origin : undefined
 
     const begin = Effect.gen(function* () {
-      const { next } = yield* readBodyAs(SignInStart)
+      const { next } = yield* readJsonBodyAs(SignInStart)
       // The provider sends the browser back to the address in `PUBLIC_URL`. A cookie that was set
       // at another address would not be sent there.
       if (logins.name !== undefined && (yield* requestHeaders)["origin"] !== address) {

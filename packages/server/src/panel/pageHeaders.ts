@@ -12,6 +12,7 @@ const policy = [
   "require-trusted-types-for 'script'"
 ].join("; ")
 
+/** The security headers in the responses with the panel's pages. */
 export const pageHeaders = {
   "content-security-policy": policy,
   "referrer-policy": "no-referrer"

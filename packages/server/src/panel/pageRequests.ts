@@ -18,6 +18,7 @@ export const requestHeaders = Effect.map(
   ({ headers }) => headers
 )
 
+/** Returns the refresh token in the session cookie, if any. */
 export const sessionTokenOfCookie = Effect.map(requestHeaders, (headers) => {
   const token = readSessionToken(headers["cookie"], isOnHttps(headers))
   return token === undefined ? undefined : Redacted.make(token, { label: "refresh_token" })
@@ -30,6 +31,7 @@ export const actorOfCookie = (logins: Logins["Service"]) =>
     return yield* logins.findActor(token, yield* requestOrigin)
   })
 
+/** Stores the refresh token in the session cookie, or removes the cookie if there is no token. */
 export const withSessionCookie = (
   response: HttpServerResponse.HttpServerResponse,
   token: string | undefined
@@ -71,7 +73,8 @@ export const rejectOtherPages = <E, R>(
     })
   )
 
-export const readBodyAs = <A, I>(schema: Schema.Codec<A, I>) =>
+/** Reads a JSON body. Fails if it has another content type or does not match the schema. */
+export const readJsonBodyAs = <A, I>(schema: Schema.Codec<A, I>) =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     if (!/^application\/json\b/i.test(request.headers["content-type"] ?? "")) {

@@ -5,7 +5,7 @@ import type { AppConfig } from "../core/index.ts"
 import {
   isHttpsRequest,
   mayBePage,
-  noSuchRoute,
+  failWithRouteNotFound,
   panelPages,
   respondWithError
 } from "../http/index.ts"
@@ -38,7 +38,8 @@ export const pageRoutesLayer: Layer.Layer<
      * get the usual 404 response.
      */
     const unknownPage = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-      if (built === undefined || !acceptsPage(request)) return Effect.orDie(noSuchRoute(request))
+      if (built === undefined || !acceptsPage(request))
+        return Effect.orDie(failWithRouteNotFound(request))
       // The request is handled without `If-None-Match`, because a 304 would imply that the page
       // exists.
       const unconditional = request.modify({

@@ -5,7 +5,12 @@ import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Logins, Passkeys } from "../accounts/index.ts"
 import { type panelPasskeyPaths, requestOrigin } from "../http/index.ts"
-import { actorOfCookie, respondWithTokens, readBodyAs, rejectOtherPages } from "./pageRequests.ts"
+import {
+  actorOfCookie,
+  respondWithTokens,
+  readJsonBodyAs,
+  rejectOtherPages
+} from "./pageRequests.ts"
 
 /**
  * Routes for passkeys. Only the panel has them, because browsers offer its passkeys only to pages
@@ -33,7 +38,7 @@ export const passkeyRoutesLayer: Layer.Layer<
       route(
         "/panel/passkey",
         Effect.gen(function* () {
-          const tokens = yield* passkeys.signIn(yield* readBodyAs(SignIn), yield* requestOrigin)
+          const tokens = yield* passkeys.signIn(yield* readJsonBodyAs(SignIn), yield* requestOrigin)
           return yield* respondWithTokens(tokens)
         })
       ),
@@ -48,7 +53,7 @@ export const passkeyRoutesLayer: Layer.Layer<
       route(
         "/panel/session/passkeys/options",
         Effect.gen(function* () {
-          const { current_password } = yield* readBodyAs(Proof)
+          const { current_password } = yield* readJsonBodyAs(Proof)
           return answer(yield* passkeys.beginAdding(yield* actor, current_password))
         })
       ),
@@ -56,7 +61,7 @@ export const passkeyRoutesLayer: Layer.Layer<
       route(
         "/panel/session/passkeys/add",
         Effect.gen(function* () {
-          const input = yield* readBodyAs(Addition)
+          const input = yield* readJsonBodyAs(Addition)
           return answer(yield* passkeys.add(yield* actor, input))
         })
       ),
@@ -64,7 +69,7 @@ export const passkeyRoutesLayer: Layer.Layer<
       route(
         "/panel/session/passkeys/rename",
         Effect.gen(function* () {
-          const { id, name } = yield* readBodyAs(Renaming)
+          const { id, name } = yield* readJsonBodyAs(Renaming)
           yield* passkeys.rename(yield* actor, id, name)
           return answer({})
         })
@@ -73,7 +78,7 @@ export const passkeyRoutesLayer: Layer.Layer<
       route(
         "/panel/session/passkeys/remove",
         Effect.gen(function* () {
-          const { current_password, id } = yield* readBodyAs(Removal)
+          const { current_password, id } = yield* readJsonBodyAs(Removal)
           yield* passkeys.remove(yield* actor, id, current_password)
           return answer({})
         })

@@ -7,7 +7,7 @@ import { panelLinkPath, panelProxyPath, panelSessionPath, requestOrigin } from "
 import {
   actorOfCookie,
   respondWithTokens,
-  readBodyAs,
+  readJsonBodyAs,
   rejectOtherPages,
   sessionTokenOfCookie,
   withSessionCookie
@@ -30,12 +30,12 @@ export const sessionRoutesLayer: Layer.Layer<
     const proxyLogins = yield* ProxyLogins
 
     const login = Effect.gen(function* () {
-      const credentials = yield* readBodyAs(Login)
+      const credentials = yield* readJsonBodyAs(Login)
       return yield* respondWithTokens(yield* logins.login(credentials, yield* requestOrigin))
     })
 
     const followLink = Effect.gen(function* () {
-      const { token } = yield* readBodyAs(Link)
+      const { token } = yield* readJsonBodyAs(Link)
       return yield* respondWithTokens(yield* links.use(token, yield* requestOrigin))
     })
 
@@ -56,7 +56,7 @@ export const sessionRoutesLayer: Layer.Layer<
     })
 
     const changePassword = Effect.gen(function* () {
-      const passwords = yield* readBodyAs(PasswordChange)
+      const passwords = yield* readJsonBodyAs(PasswordChange)
       const actor = yield* actorOfCookie(logins)
       return yield* respondWithTokens(yield* accounts.changePassword(actor, passwords))
     })

@@ -16,7 +16,7 @@ import { LimitsRepo } from "./LimitsRepo.ts"
 import { Outbox } from "../events/index.ts"
 import {
   firstOfMonth,
-  nearLimitAnnouncement,
+  nearLimitEvent,
   type NearLimit,
   announcedPercentOf,
   newlyReachedPercent
@@ -144,15 +144,13 @@ export class Limits extends Context.Service<
           const percent = newlyReachedPercent(used, limit)
           if (percent === undefined) return
           const now = yield* DateTime.nowAsDate
-          yield* outbox.announce(
-            nearLimitAnnouncement({ workspaceId, quota, used, limit, percent }, now)
-          )
+          yield* outbox.announce(nearLimitEvent({ workspaceId, quota, used, limit, percent }, now))
         })
 
         const notifyNear = Effect.fn("Limits.notifyNear")(function* (near: NearLimit, since: Day) {
           const { percent, quota, workspaceId: workspace_id } = near
           if (!(yield* repo.insertNotice({ workspace_id, quota, since, percent }))) return
-          yield* outbox.announce(nearLimitAnnouncement(near, yield* DateTime.nowAsDate))
+          yield* outbox.announce(nearLimitEvent(near, yield* DateTime.nowAsDate))
         })
 
         /**

@@ -12,6 +12,7 @@ const literalCondition =
   (sql) =>
     sql.literal(condition)
 
+/** The limits that are enforced by counting rows, each with the table and the condition. */
 export const countedResources = {
   cron_tasks: { table: "tasks", condition: literalCondition("kind = 'cron'") },
   chains: { table: "tasks", condition: literalCondition("kind = 'chain'") },
@@ -51,6 +52,7 @@ export const countedResources = {
   notification_channels: { table: "notification_channels", condition: literalCondition("true") }
 } satisfies Partial<Record<LimitName, Counted>>
 
+/** The name of a limit that is enforced by counting rows. */
 export type CountedLimit = keyof typeof countedResources
 
 export const countedLimits = Object.keys(countedResources) as ReadonlyArray<CountedLimit>

@@ -27,6 +27,7 @@ export const firstOfMonth = (now: Date): Day =>
 const titleOf = (quota: string) =>
   quota.charAt(0).toUpperCase() + quota.slice(1).replaceAll("_", " ")
 
+/** A limit of which an announced percentage is used. */
 export interface NearLimit {
   readonly workspaceId: string
   readonly quota: string
@@ -35,7 +36,7 @@ export interface NearLimit {
   readonly percent: AnnouncedPercent
 }
 
-export const nearLimitAnnouncement = (near: NearLimit, at: Date): NewOutboxEvent => ({
+export const nearLimitEvent = (near: NearLimit, at: Date): NewOutboxEvent => ({
   workspace_id: near.workspaceId,
   event: "quota.near",
   subject_id: near.workspaceId,

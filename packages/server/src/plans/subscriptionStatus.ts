@@ -3,6 +3,7 @@ import { dayMs } from "../core/index.ts"
 /** How many days a payment can be overdue before the plan ends. */
 export const paymentGraceDays = 7
 
+/** Whether a purchased plan applies, and until when. */
 export interface SubscriptionStatus {
   /** True if the purchased plan applies. Otherwise the default plan applies. */
   readonly holds: boolean

@@ -3,6 +3,7 @@ import { maxRankedMatches, type SearchResult } from "@scheduling/domain/search/S
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 
+/** What to search, and how many records to return. */
 export interface SearchInput {
   /** The kinds of records to search. */
   readonly kinds: ReadonlyArray<string>

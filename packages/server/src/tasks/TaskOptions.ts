@@ -48,6 +48,7 @@ export interface OptionColumns {
   readonly ending_options: Callbacks | null
 }
 
+/** An option that few tasks set. */
 export type RareOption = keyof CallOptions | keyof FiringOptions | keyof Callbacks
 
 /**

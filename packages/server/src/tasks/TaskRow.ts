@@ -19,6 +19,7 @@ import {
   unsetOptionsOf
 } from "./TaskOptions.ts"
 
+/** Identifies a task of any kind. */
 export interface TaskRef {
   readonly id: string
   readonly workspace_id: AuthorizedWorkspaceId

@@ -185,6 +185,7 @@ export type PausableTasks<Task, Input, Definition, Update, Status extends string
   ) => Effect.Effect<Backfill, NotFound | QuotaExceeded | ValidationFailed>
 }
 
+/** Creates the operations on tasks of one kind. */
 export const makeTasks = Effect.fnUntraced(function* <
   Row extends TaskRow,
   Listed extends TaskRow,

@@ -2,7 +2,7 @@ import type { Requester } from "@scheduling/domain/auth/Principal"
 import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { Clock, Context, Effect, Layer } from "effect"
 import { AppConfig, elapsedMs } from "../../core/index.ts"
-import { AccountRateLimits, recordRateState } from "../../http/index.ts"
+import { AccountRateLimits, recordRateLimitState } from "../../http/index.ts"
 
 export class RequestRates extends Context.Service<
   RequestRates,
@@ -33,7 +33,7 @@ export class RequestRates extends Context.Service<
       return RequestRates.of({
         take: (message, { id, lane }, requests) => {
           const rate = limits.take(id, lane, elapsedMs(clock), requests)
-          recordRateState(message, rate)
+          recordRateLimitState(message, rate)
           return rate.isOver ? new RateLimited({ retry_after: rate.seconds }) : undefined
         }
       })

@@ -1,4 +1,4 @@
-import { type RateState, windowSeconds } from "../fairness/RateLimits.ts"
+import { type RateLimitState, rateLimitWindowSeconds } from "../fairness/RateLimits.ts"
 
 /**
  * The key of a property of the request. A property is used instead of a map, because a long-lived
@@ -7,10 +7,11 @@ import { type RateState, windowSeconds } from "../fairness/RateLimits.ts"
 const rate = Symbol("the rate limit state of a request")
 
 interface Counted {
-  [rate]?: RateState
+  [rate]?: RateLimitState
 }
 
-export const recordRateState = (request: object, known: RateState): void => {
+/** Stores the state of the rate limit on the request, for the headers of its response. */
+export const recordRateLimitState = (request: object, known: RateLimitState): void => {
   ;(request as Counted)[rate] = known
 }
 
@@ -19,7 +20,7 @@ export const recordRateState = (request: object, known: RateState): void => {
  * headers are undefined for a request without a credential.
  */
 export const rateLimitHeaders = (perMinute: number) => {
-  const policy = `"default";q=${perMinute};w=${windowSeconds}`
+  const policy = `"default";q=${perMinute};w=${rateLimitWindowSeconds}`
   return (request: object): Readonly<Record<string, string>> | undefined => {
     const known = (request as Counted)[rate]
     return known === undefined

@@ -1,4 +1,4 @@
-import { RateLimits, type RateState } from "./RateLimits.ts"
+import { RateLimits, type RateLimitState } from "./RateLimits.ts"
 
 /**
  * Limits the rate of each credential or workspace, and of its account as a whole, because
@@ -18,7 +18,7 @@ export class AccountRateLimits {
    * bucket comes last, so that a rejected request of one credential takes nothing from the
    * account's other credentials.
    */
-  take(id: string, lane: bigint, nowMs: number, amount = 1): RateState {
+  take(id: string, lane: bigint, nowMs: number, amount = 1): RateLimitState {
     const own = this.#each.take(id, nowMs, amount)
     if (own.isOver) return own
     const ofAccount = this.#accounts.take(lane, nowMs, amount)

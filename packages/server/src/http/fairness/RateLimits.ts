@@ -1,5 +1,5 @@
 /** The rate limit status of a credential. */
-export interface RateState {
+export interface RateLimitState {
   /** Whether this request exceeded the limit. */
   readonly isOver: boolean
   /** The number of requests in a row that would be accepted now. */
@@ -27,7 +27,7 @@ export class RateLimits<Key = string> {
   #usedBefore = new Map<Key, number>()
   #nextTurnMs = -Infinity
 
-  constructor(perWindow: number, windowMs = windowSeconds * 1_000) {
+  constructor(perWindow: number, windowMs = rateLimitWindowSeconds * 1_000) {
     this.#perWindow = perWindow
     this.#windowMs = windowMs
     this.#refillMs = windowMs / perWindow
@@ -37,7 +37,7 @@ export class RateLimits<Key = string> {
    * Takes `requests` requests out of the bucket. A rejected request takes nothing. The amount is
    * limited to a full bucket.
    */
-  take(credential: Key, nowMs: number, requests = 1): RateState {
+  take(credential: Key, nowMs: number, requests = 1): RateLimitState {
     const takenMs = Math.min(requests, this.#perWindow) * this.#refillMs
     const missingMs = this.#missingMs(credential, nowMs)
     const windowMs = this.#windowMs
@@ -78,7 +78,7 @@ export class RateLimits<Key = string> {
   }
 }
 
-export const windowSeconds = 60
+export const rateLimitWindowSeconds = 60
 
 /** The tolerance for rounding errors in sums of fractions of a millisecond. */
 const roundingMs = 1e-6

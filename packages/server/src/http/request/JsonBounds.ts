@@ -15,6 +15,7 @@ interface JsonBounds {
 
 const documentPath = /^\/v1\/workspaces\/[^/]+\/apply(?:$|\?)/
 
+/** Returns the limits of JSON in the body of a request to this URL. */
 export const jsonBoundsOf = (url: string): JsonBounds =>
   documentPath.test(url) ? documentBounds : jsonBounds
 

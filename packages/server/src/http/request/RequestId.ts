@@ -26,6 +26,7 @@ const requestIdKey = Symbol("the id of a request")
 export const requestId = (request: HttpServerRequest.HttpServerRequest): string =>
   requestIdOf(NodeHttpServerRequest.toIncomingMessage(request))
 
+/** Like `requestId`, for a request as Node emits it. */
 export const requestIdOf = (message: Identified): string =>
   (message[requestIdKey] ??= acceptedId(message) ?? nextRequestId())
 

@@ -9,6 +9,7 @@ export interface RequestOrigin {
   readonly request_id: string
 }
 
+/** Returns the client's address and user agent of this request. */
 export const originOf = (request: HttpServerRequest.HttpServerRequest): RequestOrigin => ({
   ip: Option.getOrNull(request.remoteAddress),
   user_agent: request.headers["user-agent"]?.slice(0, 500) ?? null,

@@ -16,6 +16,7 @@ export interface CheckRules {
   readonly down_when: DownWhen
 }
 
+/** The columns of the table for all kinds whose targets are checked periodically. */
 export interface CheckedColumns<Target = unknown> extends CheckRules {
   /** The settings that only this kind has. */
   readonly target: Target

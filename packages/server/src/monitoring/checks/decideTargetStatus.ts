@@ -2,6 +2,7 @@ import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
 import type { CheckError } from "@scheduling/domain/monitors/checks/Check"
 import type { CheckedColumns, CheckedStatus } from "./CheckedRow.ts"
 
+/** The state of a monitor whose target is checked periodically. */
 export type TargetState = Pick<CheckedColumns, "failures" | "successes"> & {
   readonly status: CheckedStatus
 }

@@ -20,6 +20,7 @@ export interface DecidedHeartbeat {
   readonly state: HeartbeatState
 }
 
+/** The encrypted secret part of a ping URL. */
 export interface SealedPingUrl {
   readonly sealed_ping_id: string
 }

@@ -3,6 +3,7 @@ import type { StatusChange } from "../StatusChanges.ts"
 import type { HeartbeatChange, HeartbeatRecord } from "./decideHeartbeat.ts"
 import type { HeartbeatRow } from "./HeartbeatRow.ts"
 
+/** What is stored about a ping in the heartbeat's history. */
 export interface PingDetails {
   readonly rid?: string
   readonly exit_status?: number

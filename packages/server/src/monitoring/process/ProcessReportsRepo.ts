@@ -3,7 +3,7 @@ import type { ProcessReport } from "@scheduling/domain/monitors/process/ProcessM
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
-import { type OngoingFailure, type ReportSummary, silentAfterMs } from "./decideProcess.ts"
+import { type OngoingFailure, type ProcessReportSummary, silentAfterMs } from "./decideProcess.ts"
 import { kindColumns } from "../MonitorTable.ts"
 import { type ProcessRow, processTable, type ReportedRow } from "./ProcessRow.ts"
 
@@ -12,7 +12,7 @@ interface Worker {
   readonly workspace_id: AuthorizedWorkspaceId
 }
 
-export interface NewReport {
+export interface NewProcessReport {
   readonly row: Pick<ProcessRow, "monitor_id" | "since">
   readonly report: ProcessReport
   readonly failing: OngoingFailure | null
@@ -42,7 +42,7 @@ export class ProcessReportsRepo extends Context.Service<
      */
     readonly upsert: (
       worker: Worker,
-      reports: ReadonlyArray<NewReport>,
+      reports: ReadonlyArray<NewProcessReport>,
       at: Date
     ) => Effect.Effect<void>
     /**
@@ -52,7 +52,7 @@ export class ProcessReportsRepo extends Context.Service<
     readonly summarize: (
       rows: ReadonlyArray<ProcessRow>,
       at: Date
-    ) => Effect.Effect<ReadonlyMap<string, ReportSummary>>
+    ) => Effect.Effect<ReadonlyMap<string, ProcessReportSummary>>
   }
 >()("@scheduling/server/monitoring/process/ProcessReportsRepo") {
   static readonly layer: Layer.Layer<ProcessReportsRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -172,7 +172,7 @@ const toSummary = ({
   refused,
   rss_bytes,
   workers
-}: SummaryRow): ReportSummary => ({
+}: SummaryRow): ProcessReportSummary => ({
   atMs: reported_at.getTime(),
   total: workers === 0 ? null : { count, rss_bytes, cpu_percent, ...(refused && { refused }) },
   failing

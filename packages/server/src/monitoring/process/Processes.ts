@@ -9,12 +9,12 @@ import { StatusChanges } from "../StatusChanges.ts"
 import {
   canChangeStatus,
   decideProcess,
-  evaluateReport,
-  type ReportSummary,
+  evaluateProcessReport,
+  type ProcessReportSummary,
   silentAfterMs
 } from "./decideProcess.ts"
 import { ProcessMonitorsRepo } from "./ProcessMonitorsRepo.ts"
-import { type NewReport, ProcessReportsRepo } from "./ProcessReportsRepo.ts"
+import { type NewProcessReport, ProcessReportsRepo } from "./ProcessReportsRepo.ts"
 import {
   type ProcessRow,
   processTable,
@@ -141,20 +141,20 @@ export class Processes extends Context.Service<
   )
 }
 
-const noReports: ReportSummary = { atMs: null, total: null, failing: null }
+const noReports: ProcessReportSummary = { atMs: null, total: null, failing: null }
 
 /** Evaluates one report, and returns whether it can change the monitor's status. */
 const evaluateObservation = (
   row: ReportedRow,
   { count, cpu_percent, pids, refused, rss_bytes }: ProcessObservation,
   nowMs: number
-): NewReport & { readonly row: ReportedRow; readonly isDue: boolean } => {
+): NewProcessReport & { readonly row: ReportedRow; readonly isDue: boolean } => {
   const report = { count, cpu_percent, pids, rss_bytes, ...(refused && { refused }) }
   const isFirst = row.before_at === null || nowMs - row.before_at.getTime() > silentAfterMs(row)
   const before = isFirst
     ? null
     : toOngoingFailure({ failing: row.before_failing, failing_since: row.before_failing_since })
-  const found = evaluateReport(row, before, report, nowMs)
+  const found = evaluateProcessReport(row, before, report, nowMs)
   const failing =
     found === null || row.worker_id !== null
       ? found

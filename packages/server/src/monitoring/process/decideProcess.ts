@@ -14,6 +14,7 @@ export interface ProcessRules {
   readonly grace_seconds: number
 }
 
+/** A rule that is broken, and since when. */
 export interface OngoingFailure {
   readonly sinceMs: number
   readonly cause: IncidentCause
@@ -29,7 +30,8 @@ export interface ProcessState {
 
 type Counted = Pick<ProcessReport, "count" | "rss_bytes" | "cpu_percent" | "refused">
 
-export interface ReportSummary {
+/** The latest reports of all workers that a monitor watches. `atMs` is the time of the newest. */
+export interface ProcessReportSummary {
   readonly atMs: number | null
   /** The total of all counted workers' reports. Null if no worker counts. */
   readonly total: Counted | null
@@ -49,7 +51,7 @@ export interface ProcessDecision {
 }
 
 /** Returns the rule that a report breaks. `before` is the result of the previous report. */
-export const evaluateReport = (
+export const evaluateProcessReport = (
   rules: ProcessRules,
   before: OngoingFailure | null,
   report: Counted,
@@ -66,7 +68,7 @@ export const evaluateReport = (
 export const decideProcess = (
   rules: ProcessRules,
   before: ProcessState,
-  summary: ReportSummary,
+  summary: ProcessReportSummary,
   nowMs: number,
   awayUntilMs = -Infinity
 ): ProcessDecision => {
@@ -77,7 +79,7 @@ export const decideProcess = (
     ? summary.failing
     : summary.total === null
       ? before.failing
-      : evaluateReport(rules, before.failing, summary.total, nowMs)
+      : evaluateProcessReport(rules, before.failing, summary.total, nowMs)
   const backAtMs = awayUntilMs + agentReconnectMs + rules.interval_seconds * 1_000
   const reportedAtMs = Math.max(sinceMs, summary.atMs ?? sinceMs)
   const silentAtMs = Math.max(reportedAtMs + silentAfterMs(rules), backAtMs)

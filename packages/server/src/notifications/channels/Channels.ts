@@ -47,6 +47,7 @@ import { Mailer } from "../../mail/index.ts"
 import { EscalationsRepo } from "../escalations/EscalationsRepo.ts"
 import { Settings } from "../settings/Settings.ts"
 
+/** Creates, changes, lists and deletes the channels through which people are notified. */
 export class Channels extends Context.Service<Channels>()(
   "@scheduling/server/notifications/channels/Channels",
   {

@@ -27,6 +27,7 @@ const tokenOf = (
     mac(key, [what, id, String(config["to"]), end].join(" "))
   ].join(".")
 
+/** Creates the link with which the recipient of an email confirms or unsubscribes the address. */
 export const mailLinkTo = (
   ring: KeyRing,
   publicUrl: string,

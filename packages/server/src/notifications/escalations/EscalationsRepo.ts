@@ -20,6 +20,7 @@ export interface EscalationPolicyRow
   readonly steps: ReadonlyArray<StoredEscalationStep>
 }
 
+/** A channel that a step of an escalation policy names. */
 export interface PolicyChannel {
   readonly id: string
   readonly key: string | null

@@ -21,6 +21,7 @@ export interface OutgoingRequest {
   readonly body?: unknown
 }
 
+/** What the recipient of an email can do with a link in it. */
 export type MailLinkPurpose = "confirm" | "unsubscribe"
 
 /** The functions with which a kind can send a message. */
@@ -85,6 +86,7 @@ export const httpChannelKind = <C extends object>(
     )
 })
 
+/** How the responses of a provider differ from the usual meaning of their status. */
 export interface ResponseRules {
   /**
    * Returns true if the response says that the channel's address or credential is permanently

@@ -22,6 +22,7 @@ export interface MessageEvent {
   readonly incident_id?: string
 }
 
+/** A labelled detail of a message. */
 export interface MessageFact {
   readonly name: string
   readonly value: string
@@ -33,6 +34,7 @@ export interface MessageFact {
  */
 export const dependentsFactNames = { down: "Also down", up: "Still down" } as const
 
+/** Whether a message is about a problem, a recovery or something else, for its colour. */
 export type MessageTone = "down" | "up" | "other"
 
 export const toneOf = (event: DeliveredEvent): MessageTone =>
@@ -59,6 +61,7 @@ export interface Message {
   readonly incident_key: string
 }
 
+/** How many of a delivery's events begin a problem, end one, or do neither. */
 export interface GroupCounts {
   readonly begun: number
   readonly ended: number

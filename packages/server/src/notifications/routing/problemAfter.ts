@@ -74,6 +74,7 @@ export const problemAfter = (
   }
 }
 
+/** Returns when the next reminder of a problem is due. Null if reminders are turned off. */
 export const reminderTime = (
   { remind_every_seconds: seconds }: Pick<NotificationSettings, "remind_every_seconds">,
   now: Date

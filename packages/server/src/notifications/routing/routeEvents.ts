@@ -102,6 +102,7 @@ export interface RoutingState {
   readonly callbacks: ReadonlyMap<string, CallbackQuota>
 }
 
+/** Everything that the router writes about a batch of events. */
 export interface RoutingResult {
   readonly deliveries: ReadonlyArray<NewDelivery>
   readonly changedProblems: ReadonlyArray<ProblemRow>

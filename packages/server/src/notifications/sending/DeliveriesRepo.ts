@@ -73,6 +73,7 @@ export interface ClaimedDelivery
   readonly channel_name: string | null
 }
 
+/** Which deliveries a node claims, and how many. */
 export interface DeliveryClaim {
   /** True to claim callbacks, false to claim messages to channels. */
   readonly callbacks: boolean
@@ -102,6 +103,7 @@ export interface DeliveryAttemptRow extends Omit<DeliveryAttempt, "started_at" |
   readonly finished_at: Date | null
 }
 
+/** A page of a list of deliveries, and the filters of the list. */
 export interface DeliveryPageRequest {
   readonly channel_id?: string
   readonly kind?: DeliveryKind

@@ -23,6 +23,7 @@ import type {
 import { channelKinds } from "../kinds/channelKinds.ts"
 import type { Message } from "../kinds/Message.ts"
 
+/** A message, with the channel or the callback through which it is sent. */
 export interface Transmission {
   readonly delivery_id: string
   readonly workspace_id: AuthorizedWorkspaceId

@@ -34,7 +34,7 @@ const copyInto = (dataDir: string, to: string) =>
     await fs.mkdir(unfinished, { mode: 0o700 })
     try {
       for (const name of backupParts) {
-        await copyFiles(path.join(dataDir, name), path.join(unfinished, name))
+        await copyIfExists(path.join(dataDir, name), path.join(unfinished, name))
       }
       await fs.rename(unfinished, to)
     } catch (error) {
@@ -43,7 +43,8 @@ const copyInto = (dataDir: string, to: string) =>
     }
   })
 
-export const copyFiles = async (from: string, to: string): Promise<void> => {
+/** Copies a file, or a folder with its content. Does nothing if it does not exist. */
+export const copyIfExists = async (from: string, to: string): Promise<void> => {
   const there = await fs.stat(from).catch(() => undefined)
   if (there === undefined) return
   await fs.cp(from, to, { recursive: true, mode: fs.constants.COPYFILE_FICLONE })

@@ -27,6 +27,7 @@ export class CannotMove extends Schema.TaggedError<CannotMove>()("CannotMove", {
   message: Schema.String
 }) {}
 
+/** A table that was copied, and how many rows it has. */
 export interface MovedTable {
   readonly table: string
   readonly rows: number

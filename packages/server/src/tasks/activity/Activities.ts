@@ -28,6 +28,7 @@ interface AskedTasks {
   readonly runs?: number
 }
 
+/** Lists the failing tasks of a workspace, its next runs, and the latest runs of its tasks. */
 export class Activities extends Context.Service<
   Activities,
   {

@@ -26,6 +26,7 @@ import {
 
 type Query = Schema.Struct.Type<typeof ActivityTimelineQuery>
 
+/** Shows on a timeline when the tasks of a workspace ran and will run. */
 export class ActivityTimelines extends Context.Service<
   ActivityTimelines,
   {

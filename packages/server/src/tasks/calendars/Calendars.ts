@@ -173,6 +173,7 @@ export class Calendars extends Context.Service<
   )
 }
 
+/** Reads calendars when they are due, on every node that makes calls. */
 export const CalendarsLayer: Layer.Layer<never, never, Calendars> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { refresh } = yield* Calendars

@@ -7,6 +7,7 @@ import type { ScheduledRow } from "../Schedules.ts"
 import { orWorkspaceNotFound } from "../../store/index.ts"
 import type { NotFound } from "@scheduling/domain/shared/Errors"
 
+/** A calendar that this node reads. Each claim increments `version`. */
 export interface ClaimedCalendar {
   readonly id: string
   readonly workspace_id: AuthorizedWorkspaceId

@@ -42,6 +42,7 @@ import {
   toChain
 } from "./ChainsRepo.ts"
 
+/** The operations on chains and their runs. */
 export class Chains extends Context.Service<
   Chains,
   PausableTasks<Chain, ChainInput, ChainDefinition, ChainUpdate, TaskStatus, ChainRun> & {

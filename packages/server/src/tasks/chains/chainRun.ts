@@ -56,6 +56,7 @@ export const toLastChainRun = (run: ChainRunRow): LastChainRun => ({
   finished_at: timestampOrNull(finishOf(run))
 })
 
+/** Returns when the first of a chain run's steps started. */
 export const firstStart = ({ steps }: ChainRunRow): Date | null =>
   steps.find((row) => row.started_at !== null)?.started_at ?? null
 

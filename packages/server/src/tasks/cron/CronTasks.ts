@@ -52,6 +52,7 @@ type CronTaskRow = PlainColumns<CronTask> &
 
 type ListedCronTask = CronTaskRow & LastRunRow
 
+/** The operations on cron tasks. */
 export class CronTasks extends Context.Service<
   CronTasks,
   PausableTasks<

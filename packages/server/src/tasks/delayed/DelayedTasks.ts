@@ -43,6 +43,7 @@ type DelayedTaskRow = Omit<PlainColumns<DelayedTask>, "run_at" | "status"> &
 type ListedDelayedTask = Omit<DelayedTaskRow, "status"> &
   LastRunRow & { readonly status: DelayedTaskStatus }
 
+/** The operations on delayed tasks. */
 export class DelayedTasks extends Context.Service<
   DelayedTasks,
   Omit<

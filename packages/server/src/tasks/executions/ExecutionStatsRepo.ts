@@ -5,7 +5,7 @@ import { apiStatus } from "../../engine/index.ts"
 import { histogramBounds } from "./StatisticsHistogram.ts"
 import { earliestIdAt, latestIdAt } from "./idRange.ts"
 
-export interface StatsFilter {
+export interface ExecutionStatsFilter {
   readonly from: Date
   readonly to: Date
   readonly bucket: "hour" | "day"
@@ -47,7 +47,7 @@ export class ExecutionStatsRepo extends Context.Service<
   {
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
-      filter: StatsFilter
+      filter: ExecutionStatsFilter
     ) => Effect.Effect<ReadonlyArray<StatsRow>>
   }
 >()("@scheduling/server/tasks/executions/ExecutionStatsRepo") {

@@ -354,6 +354,7 @@ const unfinishedColumns = `
   CASE WHEN ${hasBegun()} THEN attempt ELSE attempt - 1 END AS attempts_count,
   status_code, error, ${awaitedColumns}`
 
+/** The SQL columns of an `ExecutionRow`, for a row of `executions`. */
 export const historyColumns = `
   id, kind, task_id, chain_run_id, step, flow_key, trigger, status,
   scheduled_for, started_at, finished_at,

@@ -6,6 +6,7 @@ import { needsValues, valuesUsedByCall } from "@scheduling/domain/calls/Template
 import type { CallAuth } from "@scheduling/domain/calls/CallAuth"
 import { Result } from "effect"
 
+/** A call as an attempt has sent it, with masked secrets. */
 export interface SentCall {
   readonly method: CallMethod
   readonly url: string

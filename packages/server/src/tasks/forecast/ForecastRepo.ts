@@ -27,6 +27,7 @@ export interface SlotTiming {
   readonly calendar_days?: ReadonlySet<number> | undefined
 }
 
+/** A rhythm, and how many tasks have it. */
 export interface CountedSlotTiming extends SlotTiming {
   readonly tasks: number
 }

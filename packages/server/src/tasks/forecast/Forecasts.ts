@@ -31,6 +31,7 @@ const minutesPerStep = 500
  */
 const spreads = [0, 1, 5, 15]
 
+/** Predicts when how many runs begin, from the schedules and delayed tasks of a workspace. */
 export class Forecasts extends Context.Service<
   Forecasts,
   {

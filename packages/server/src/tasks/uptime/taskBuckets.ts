@@ -62,8 +62,8 @@ const runsEndedBy = (sql: SqlClient.SqlClient, condition: Statement.Fragment) =>
   ) AS run (workspace_id, task_id, scheduled_for, status, duration_ms)`
 
 /**
- * SQL that counts the runs that ended with an execution that meets the condition, per task and five
- * minutes.
+ * SQL that counts the runs that ended with an execution that meets the condition, for each task
+ * and period of five minutes.
  */
 export const countRuns = (sql: SqlClient.SqlClient, condition: Statement.Fragment) => sql`(
   SELECT

@@ -4,11 +4,11 @@ import {
   brokenRule,
   canChangeStatus,
   decideProcess,
-  evaluateReport,
+  evaluateProcessReport,
   type OngoingFailure,
   type ProcessRules,
   type ProcessState,
-  type ReportSummary,
+  type ProcessReportSummary,
   silentAfterMs
 } from "../../../src/monitoring/process/decideProcess.ts"
 
@@ -34,12 +34,12 @@ const none = (sinceMs: number): OngoingFailure => ({
   sinceMs,
   cause: { code: "too_few", message: "0" }
 })
-const reportedAt = (atMs: number, failing: OngoingFailure | null = null): ReportSummary => ({
+const reportedAt = (atMs: number, failing: OngoingFailure | null = null): ProcessReportSummary => ({
   atMs,
   total: { ...fine, count: failing === null ? 1 : 0 },
   failing
 })
-const noReports: ReportSummary = { atMs: null, total: null, failing: null }
+const noReports: ProcessReportSummary = { atMs: null, total: null, failing: null }
 
 describe("a report", () => {
   it.each([
@@ -56,10 +56,10 @@ describe("a report", () => {
   })
 
   it("keeps the time of the first report that broke a rule", () => {
-    const first = evaluateReport(rules, null, { ...fine, count: 0 }, 5_000)
-    const second = evaluateReport(rules, first, { ...fine, count: 9 }, 35_000)
+    const first = evaluateProcessReport(rules, null, { ...fine, count: 0 }, 5_000)
+    const second = evaluateProcessReport(rules, first, { ...fine, count: 9 }, 35_000)
     assert.deepStrictEqual([second?.sinceMs, second?.cause.code], [5_000, "too_many"])
-    assert.isNull(evaluateReport(rules, second, fine, 65_000))
+    assert.isNull(evaluateProcessReport(rules, second, fine, 65_000))
   })
 })
 
@@ -99,7 +99,7 @@ describe("a monitor of one worker", () => {
   })
 
   it("ignores silence while the service was away", () => {
-    const decide = (summary: ReportSummary, nowMs: number) =>
+    const decide = (summary: ProcessReportSummary, nowMs: number) =>
       decideProcess(rules, up, summary, nowMs, 300_000)
     for (const summary of [reportedAt(0), reportedAt(0, none(0))]) {
       for (const nowMs of [300_000, 339_999]) {
@@ -123,7 +123,7 @@ describe("a monitor of all workers with its labels", () => {
   })
 
   it("keeps its status while no worker counts, until all are silent for too long", () => {
-    const gone: ReportSummary = { ...noReports, atMs: 0 }
+    const gone: ProcessReportSummary = { ...noReports, atMs: 0 }
     for (const before of [fresh, up, down]) {
       const decision = decideProcess(manyWorkers, before, gone, 50_000)
       assert.strictEqual(decision.state.status, before.status)
@@ -133,10 +133,10 @@ describe("a monitor of all workers with its labels", () => {
   })
 
   it("applies its rules to the sum of all workers with judge: together", () => {
-    const leader: ReportSummary = { ...reportedAt(0, none(0)), total: fine }
+    const leader: ProcessReportSummary = { ...reportedAt(0, none(0)), total: fine }
     const well = decideProcess(together, up, leader, 90_000)
     assert.deepStrictEqual([well.state, well.checkAtMs], [up, 105_000])
-    const lost: ReportSummary = { ...leader, total: { ...fine, count: 0 } }
+    const lost: ProcessReportSummary = { ...leader, total: { ...fine, count: 0 } }
     const failing = decideProcess(together, up, lost, 10_000)
     assert.deepStrictEqual([failing.state.status, failing.checkAtMs], ["up", 40_000])
     assert.strictEqual(failing.state.failing?.sinceMs, 10_000)
@@ -196,7 +196,7 @@ describe("for any reports", () => {
       let failing: OngoingFailure | null = null
       counts.forEach((count, index) => {
         const nowMs = index * 30_000
-        failing = evaluateReport(rules, failing, { ...fine, count }, nowMs)
+        failing = evaluateProcessReport(rules, failing, { ...fine, count }, nowMs)
         const {
           cause,
           checkAtMs,
