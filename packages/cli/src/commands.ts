@@ -3,7 +3,7 @@ import { makeCompletionCommand } from "./commands/completion.ts"
 import { definitionCommands } from "./commands/definitions.ts"
 import { doctor } from "./commands/doctor.ts"
 import { exec } from "./commands/exec.ts"
-import { familyCommands } from "./commands/families.ts"
+import { recordCommands } from "./commands/recordCommands.ts"
 import { importCommands } from "./commands/importCommands.ts"
 import { next } from "./commands/next.ts"
 import { runCommands } from "./commands/runCommands.ts"
@@ -19,7 +19,7 @@ export const commands: ReadonlyArray<Command> = [
   exec,
   next,
   ...importCommands,
-  ...familyCommands,
+  ...recordCommands,
   doctor,
   makeCompletionCommand(() => commands)
 ]

@@ -71,7 +71,7 @@ const staleMs = 15_000
  * Runs `work` while no other process runs it. Two processes that refresh a session at the same time
  * would use the same refresh token twice, which ends the session.
  */
-export const withLock = async <A>(work: () => Promise<A>): Promise<A> => {
+export const withConfigLock = async <A>(work: () => Promise<A>): Promise<A> => {
   const lock = `${configPath()}.lock`
   for (;;) {
     try {

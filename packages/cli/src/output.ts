@@ -21,7 +21,7 @@ export const print = (text = ""): void => void process.stdout.write(`${text}\n`)
 export const printError = (text: string): void =>
   void process.stderr.write(`scheduling: ${printable(text).replaceAll("\n", " ")}\n`)
 
-export const note = (text: string): void => void process.stderr.write(`${printable(text)}\n`)
+export const printNote = (text: string): void => void process.stderr.write(`${printable(text)}\n`)
 
 export const printJson = (value: unknown): void => print(JSON.stringify(value))
 

@@ -5,7 +5,7 @@ import {
   type ContextSettings,
   readConfig,
   type Tokens,
-  withLock,
+  withConfigLock,
   writeConfig
 } from "./configFile.ts"
 
@@ -22,7 +22,7 @@ export const currentContext = (): ContextSettings & { readonly name: string | nu
   const workspace = workspace_id !== undefined && { workspace_id }
   const stored = current === null ? undefined : contexts[current]
   if (key !== undefined) {
-    return { name: null, url: url ?? stored?.url ?? localUrl, api_key: key, ...workspace }
+    return { name: null, url: url ?? stored?.url ?? defaultUrl, api_key: key, ...workspace }
   }
   if (stored === undefined || (url !== undefined && url !== stored.url)) {
     throw new CommandError(
@@ -32,7 +32,7 @@ export const currentContext = (): ContextSettings & { readonly name: string | nu
   return { name: current, ...stored, ...workspace }
 }
 
-export const localUrl = "http://127.0.0.1:4000"
+export const defaultUrl = "http://127.0.0.1:4000"
 
 export const makeClient = (settings: { readonly timeoutMs?: number } = {}): SchedulingClient => {
   const { api_key, name, tokens, url, workspace_id } = currentContext()
@@ -55,7 +55,7 @@ export const makeClient = (settings: { readonly timeoutMs?: number } = {}): Sche
 const accessTokens = (name: string, url: string) => async (rejected: string | undefined) => {
   const known = tokensOf(name)
   if (known === undefined || known.access_token !== rejected) return known?.access_token
-  return withLock(async () => {
+  return withConfigLock(async () => {
     const current = tokensOf(name)
     if (current === undefined || current.access_token !== rejected) return current?.access_token
     return (await refresh(name, url, current)).access_token

@@ -19,7 +19,7 @@ interface Comment {
   body: string
 }
 
-/** The comments on a pull request, which the test's server lists and changes like GitHub's API. */
+/** The comments on a pull request, served by a fake GitHub API. */
 const comments: Array<Comment> = []
 const tokens = new Set<string | undefined>()
 let github: HttpServer

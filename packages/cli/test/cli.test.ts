@@ -155,7 +155,7 @@ describe("definitions", () => {
   })
 })
 
-describe("the families", () => {
+describe("the commands of records", () => {
   it("create, show, change and delete records by key, name and id", async () => {
     const task = "name: By hand\nkey: by-hand\nschedule: 0 3 * * *\nurl: https://api.example.com/\n"
     const created = await shell("scheduling cron create --json", { input: task })
@@ -435,7 +435,7 @@ describe("crontabs", () => {
       .split("\n")
       .flatMap((line, index) => (line === "" ? [] : [`line ${index + 1}`]))
     expect(reports.map(({ source }) => source)).toEqual(written)
-    expect(reports.filter(({ text: what }) => what.startsWith("not carried over"))).toHaveLength(4)
+    expect(reports.filter(({ outcome }) => outcome.startsWith("not carried over"))).toHaveLength(4)
     writeFileSync(join(folder, "crontab"), text)
     const imported = await shell("scheduling import crontab crontab > imported.yaml")
     expect(imported.code).toBe(0)

@@ -12,7 +12,7 @@ const fixture = (name: string) => readFileSync(join(import.meta.dirname, "fixtur
 const json = (name: string) => JSON.parse(fixture(name))
 
 const texts = ({ reports }: ReturnType<typeof readKuma>) =>
-  reports.map(({ source, text }) => `${source}: ${text}`)
+  reports.map(({ outcome, source }) => `${source}: ${outcome}`)
 
 const crontabs = fixture("crontabs.txt")
   .split(/^=== /m)
@@ -42,19 +42,19 @@ describe("crontabs", () => {
       written
     )
     const { monitors = [], tasks = [] } = document as Record<string, ReadonlyArray<object>>
-    const carried = reports.filter(({ text: what }) => /^(?:a heartbeat|the cron task)/.test(what))
+    const carried = reports.filter(({ outcome }) => /^(?:a heartbeat|the cron task)/.test(outcome))
     assert.lengthOf([...monitors, ...tasks], carried.length)
-    assert.isEmpty(reports.filter(({ text: what }) => what === ""))
+    assert.isEmpty(reports.filter(({ outcome }) => outcome === ""))
   })
 
   it("carry over all entries except those that another service cannot have", () => {
     const refused = crontabs.flatMap(([name, text]) =>
       readCrontab(text, { timezone: "UTC", isSystem: name.endsWith(" system") }).reports.filter(
-        (one) => one.text.startsWith("not carried over")
+        (one) => one.outcome.startsWith("not carried over")
       )
     )
     assert.deepStrictEqual(
-      refused.map(({ text }) => /: (.{0,20})/.exec(text)?.[1]),
+      refused.map(({ outcome }) => /: (.{0,20})/.exec(outcome)?.[1]),
       [
         "@reboot is not a tim",
         "@every_minute is not",

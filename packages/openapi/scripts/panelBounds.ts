@@ -10,7 +10,7 @@ import { Api } from "@scheduling/domain/Api"
 import { maxResponseSeconds } from "@scheduling/domain/calls/CallOptions"
 import type { JsonSchema } from "effect"
 import { openApiDocument } from "../src/OpenApiDocument.ts"
-import { isSchema, reference, referenced } from "../src/schemas/rewriting.ts"
+import { isSchema, reference, referencedName } from "../src/schemas/rewriting.ts"
 
 type Schema = JsonSchema.JsonSchema
 
@@ -41,7 +41,7 @@ const fieldsOf = ({ properties }: Schema): ReadonlyArray<string> =>
 /** Returns the first choice of a schema with several choices that have fields in common. */
 const firstChoice = ({ oneOf }: Schema): Schema | undefined => {
   const [choice]: ReadonlyArray<unknown> = Array.isArray(oneOf) ? oneOf : []
-  return isSchema(choice) ? schemas[referenced(choice) ?? ""] : undefined
+  return isSchema(choice) ? schemas[referencedName(choice) ?? ""] : undefined
 }
 
 const choices = new Set(

@@ -19,7 +19,7 @@ import { pingPaths, pingsTag } from "./undeclared/pings.ts"
 import { tokenPaths, tokenSchemas } from "./undeclared/token.ts"
 import { withChoices } from "./schemas/rewriting.ts"
 import { mapValues } from "./mapValues.ts"
-import { samplesOf } from "./operations/samples.ts"
+import { codeSamplesOf } from "./operations/samples.ts"
 import { triggerPaths, triggerSchemas, triggersTag } from "./undeclared/triggers.ts"
 import { webhooks, webhooksTag } from "./undeclared/webhooks.ts"
 
@@ -101,7 +101,7 @@ const notPromised =
  * Returns a text that says since when an endpoint is deprecated, what replaces it, and when it may
  * be removed.
  */
-export const announcement = ({ instead, since, sunset }: Deprecation): string =>
+export const deprecationNotice = ({ instead, since, sunset }: Deprecation): string =>
   `since ${since}. ${instead}${sunset === undefined ? "" : ` The operation may be removed from ${sunset} on.`}`
 
 const describeOperation = (
@@ -121,7 +121,7 @@ const describeOperation = (
       ...(endpoint.isInternal ? [notPromised] : []),
       ...(endpoint.deprecation === undefined
         ? []
-        : [`Deprecated ${announcement(endpoint.deprecation)}`])
+        : [`Deprecated ${deprecationNotice(endpoint.deprecation)}`])
     ]
       .filter(Boolean)
       .join("\n\n"),
@@ -135,12 +135,12 @@ const describeOperation = (
       ...successResponses(endpoint, operation.responses, components),
       ...errorResponses(endpoint)
     },
-    "x-codeSamples": samplesOf(endpoint, {
+    "x-codeSamples": codeSamplesOf(endpoint, {
       body: Object.values(content ?? {})[0]?.example,
       answer:
         "204" in operation.responses
           ? "nothing"
-          : operation.responses["200"]?.content?.[eventStream] === undefined
+          : operation.responses["200"]?.content?.[eventStreamMediaType] === undefined
             ? "record"
             : "events"
     })
@@ -170,7 +170,7 @@ const successPhrases: Readonly<Record<string, string>> = {
  * The content type of event streams. The document describes the `data` of their messages, because
  * OpenAPI 3.1 cannot describe event streams.
  */
-export const eventStream = "text/event-stream"
+export const eventStreamMediaType = "text/event-stream"
 
 const dataOf = ({ properties }: JsonSchema.JsonSchema): JsonSchema.JsonSchema =>
   (properties as { readonly data: JsonSchema.JsonSchema }).data
@@ -200,7 +200,7 @@ const successResponses = (
         content: Object.fromEntries(
           Object.entries(content).map(([type, { schema }]) => [
             type,
-            { schema: rewrite(type === eventStream ? dataOf(schema) : schema) }
+            { schema: rewrite(type === eventStreamMediaType ? dataOf(schema) : schema) }
           ])
         )
       })

@@ -1,5 +1,5 @@
 import type { PublishedDocument } from "./publishedDocument.ts"
-import { isSchema, referenced } from "./schemas/rewriting.ts"
+import { isSchema, referencedName } from "./schemas/rewriting.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -80,7 +80,7 @@ const withNullable = (fields: Fields, schemas: Fields): Fields => {
 
 const typeOf = (schema: unknown, schemas: Fields): unknown => {
   if (!isSchema(schema)) return undefined
-  const name = referenced(schema)
+  const name = referencedName(schema)
   if (name !== undefined) return typeOf(schemas[name], schemas)
   const { anyOf, oneOf, type } = schema
   const union: unknown = anyOf ?? oneOf

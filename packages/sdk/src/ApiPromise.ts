@@ -1,4 +1,4 @@
-import type { Answer } from "./transport/Http.ts"
+import type { ResponseWithData } from "./transport/Http.ts"
 
 /** A response's data, together with the response itself, whose body has already been read. */
 export interface WithResponse<A> {
@@ -17,7 +17,7 @@ export class ApiPromise<A> extends Promise<A> {
 
   readonly #result: Promise<WithResponse<A>>
 
-  constructor(answer: Promise<Answer>, read: (data: unknown) => A) {
+  constructor(answer: Promise<ResponseWithData>, read: (data: unknown) => A) {
     // The state of this promise is never used. Rejecting it would cause an unhandled rejection if
     // only `withResponse` is awaited. `await`, `catch`, `finally` and `Promise.all` all use `then`.
     super(() => {})

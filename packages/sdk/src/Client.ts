@@ -1,6 +1,6 @@
 import { ApiPromise } from "./ApiPromise.ts"
 import { Caller } from "./transport/Caller.ts"
-import { variable } from "./transport/environment.ts"
+import { environmentVariable } from "./transport/environment.ts"
 import { SchedulingError } from "./errors.ts"
 import { InvalidRefreshTokenError, InvalidTokenError } from "./generated/errors.ts"
 import { Resources } from "./generated/resources.ts"
@@ -16,7 +16,12 @@ import {
   checkVisibleAscii
 } from "./options.ts"
 import { ServiceAccountTokens } from "./session/ServiceAccountTokens.ts"
-import { type Bearer, bearerFrom, fixedBearer, UserSession } from "./session/UserSession.ts"
+import {
+  type BearerSource,
+  callerManagedBearer,
+  fixedBearer,
+  UserSession
+} from "./session/UserSession.ts"
 
 export type ClientOptions = Settings & Credential
 
@@ -40,13 +45,13 @@ export type OtherSettings = Omit<Settings, "baseUrl">
 export class SchedulingClient extends Resources {
   readonly #settings: Settings
   readonly #caller: Caller
-  readonly #bearer: Bearer
+  readonly #bearer: BearerSource
 
   /** @param origin Internal: the client whose credential this client shares. */
   constructor(options: ClientOptions = {}, origin?: SchedulingClient) {
     const http = new Http(options)
     const bearer = origin === undefined ? bearerOf(http, options) : origin.#bearer
-    const workspaceId = options.workspaceId ?? variable("SCHEDULING_WORKSPACE_ID")
+    const workspaceId = options.workspaceId ?? environmentVariable("SCHEDULING_WORKSPACE_ID")
     const caller =
       origin !== undefined && options.workspaceId === undefined
         ? origin.#caller.by(http)
@@ -146,9 +151,9 @@ const settingsOf = (options: Settings): Settings => {
 /** Creates a client for calls before a session starts. It ignores a key in the environment. */
 const anonymous = (settings: Settings) => new SchedulingClient({ ...settings, tokens: undefined })
 
-const bearerOf = (http: Http, options: Credential): Bearer => {
+const bearerOf = (http: Http, options: Credential): BearerSource => {
   if (options.tokens !== undefined) return new UserSession(http, options)
-  if (options.accessToken !== undefined) return bearerFrom(options.accessToken)
+  if (options.accessToken !== undefined) return callerManagedBearer(options.accessToken)
   if (options.clientId !== undefined) return new ServiceAccountTokens(http, options)
   if (options.email !== undefined) {
     const { email, onTokens, password } = options
@@ -160,7 +165,7 @@ const bearerOf = (http: Http, options: Credential): Bearer => {
   // A user without tokens must not use the API key in the environment, which belongs to the server
   // that makes the calls.
   const isNamed = ["tokens", "email", "accessToken", "clientId"].some((name) => name in options)
-  const key = isNamed ? undefined : variable("SCHEDULING_API_KEY")
+  const key = isNamed ? undefined : environmentVariable("SCHEDULING_API_KEY")
   return fixedBearer(key === undefined ? undefined : checkVisibleAscii("SCHEDULING_API_KEY", key))
 }
 

@@ -1,6 +1,6 @@
 import { ApiPromise } from "./ApiPromise.ts"
 import type { Call, Caller } from "./transport/Caller.ts"
-import { follow, type StreamCall, streamHeaders } from "./reading/events.ts"
+import { followEvents, type StreamCall, streamHeaders } from "./reading/events.ts"
 import { PagePromise } from "./reading/pagination.ts"
 
 /** The base class of the generated classes. */
@@ -28,7 +28,7 @@ export class Resource {
         options: { ...options, headers: { ...options.headers, ...streamHeaders(id) } }
       })
     const first = lastEventId instanceof Date ? lastEventId.toISOString() : lastEventId
-    return { [Symbol.asyncIterator]: () => follow<A>(open, first, options.signal) }
+    return { [Symbol.asyncIterator]: () => followEvents<A>(open, first, options.signal) }
   }
 
   protected pages<A, More = unknown>(call: Call): PagePromise<A, More> {

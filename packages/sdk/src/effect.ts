@@ -15,7 +15,7 @@ import {
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { userAgent } from "./transport/environment.ts"
-import { retrySafeRequests, withKey } from "./effect/effectRequests.ts"
+import { retrySafeRequests, withIdempotencyKey } from "./effect/effectRequests.ts"
 import { version } from "./generated/version.ts"
 import {
   refreshLimits,
@@ -123,7 +123,7 @@ export class SchedulingClient extends Context.Service<SchedulingClient, Client>(
     clientLayer(options).pipe(
       Layer.provide(
         HttpApiMiddleware.layerClient(Authentication, ({ endpoint, next, request }) =>
-          next(withKey(endpoint, HttpClientRequest.bearerToken(request, options.apiKey)))
+          next(withIdempotencyKey(endpoint, HttpClientRequest.bearerToken(request, options.apiKey)))
         )
       )
     )
@@ -267,7 +267,7 @@ const sessionMiddleware = (options: SessionOptions) =>
     })
 
     return Effect.fnUntraced(function* ({ endpoint, next, request }: MiddlewareOptions) {
-      const keyed = withKey(endpoint, request)
+      const keyed = withIdempotencyKey(endpoint, request)
       const now = yield* Clock.currentTimeMillis
       const { access_token: used } = yield* renewIf((current) => now >= current.renewAt)
       const send = (accessToken: Redacted.Redacted) =>

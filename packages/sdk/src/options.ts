@@ -156,7 +156,7 @@ export interface RequestLimits {
   readonly maxRetries: number
 }
 
-export const limits = (
+export const requestLimits = (
   given: Pick<RequestOptions, keyof RequestLimits>,
   fallback: RequestLimits
 ): RequestLimits => ({

@@ -1,14 +1,19 @@
 import { SchedulingClient } from "@scheduling/sdk"
 import { describe, expect, it } from "vitest"
-import { failure, json, scriptedFetch, type Step } from "./support/scriptedFetch.ts"
+import {
+  errorResponse,
+  jsonResponse,
+  scriptedFetch,
+  type ScriptedResponse
+} from "./support/scriptedFetch.ts"
 
-const health = (...steps: ReadonlyArray<Step>) => {
+const health = (...steps: ReadonlyArray<ScriptedResponse>) => {
   const { fetch } = scriptedFetch(...steps)
   return new SchedulingClient({ fetch, maxRetries: 0 }).system.health()
 }
 
-const up = () => json({ status: "ok", version: "1.2.3" })
-const down = () => failure(500, "internal_error")
+const up = () => jsonResponse({ status: "ok", version: "1.2.3" })
+const down = () => errorResponse(500, "internal_error")
 
 describe("the result of a method is a promise", () => {
   it("for instanceof, Promise.resolve, all, race and allSettled", async () => {

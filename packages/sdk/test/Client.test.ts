@@ -5,23 +5,28 @@ import { SchemaAST } from "effect"
 import { inspect } from "node:util"
 import { describe, expect, it } from "vitest"
 import {
-  empty,
-  failure,
-  json,
-  page,
+  noContentResponse,
+  errorResponse,
+  jsonResponse,
+  pageResponse,
   scriptedFetch,
-  type Step,
-  whoami
+  type ScriptedResponse,
+  whoamiResponse
 } from "./support/scriptedFetch.ts"
 
-const clientOf = (options: ClientOptions, ...steps: ReadonlyArray<Step>) => {
+const clientOf = (options: ClientOptions, ...steps: ReadonlyArray<ScriptedResponse>) => {
   const { fetch, sent } = scriptedFetch(...steps)
   return { client: new SchedulingClient({ maxRetries: 0, ...options, fetch }), sent }
 }
 
 describe("the workspace of a call", () => {
   it("is requested once for an API key, even by simultaneous calls", async () => {
-    const { client, sent } = clientOf({ apiKey: "k" }, whoami(), page([], null), page([], null))
+    const { client, sent } = clientOf(
+      { apiKey: "k" },
+      whoamiResponse(),
+      pageResponse([], null),
+      pageResponse([], null)
+    )
     await Promise.all([client.cron.list(), client.chains.list()])
     expect(sent.map(({ path }) => path).toSorted()).toEqual([
       "/v1/whoami",
@@ -34,9 +39,9 @@ describe("the workspace of a call", () => {
   it("is requested again after a failure", async () => {
     const { client } = clientOf(
       { apiKey: "k" },
-      failure(503, "unavailable"),
-      whoami(),
-      page([], null)
+      errorResponse(503, "unavailable"),
+      whoamiResponse(),
+      pageResponse([], null)
     )
     await expect(client.cron.list()).rejects.toMatchObject({ code: "unavailable" })
     expect((await client.cron.list()).data).toEqual([])
@@ -45,9 +50,9 @@ describe("the workspace of a call", () => {
   it("is that of the client, of withWorkspace or of a single call", async () => {
     const { client, sent } = clientOf(
       { apiKey: "k", workspaceId: "a" },
-      page([], null),
-      page([], null),
-      page([], null)
+      pageResponse([], null),
+      pageResponse([], null),
+      pageResponse([], null)
     )
     await client.cron.list()
     await client.withWorkspace("b").cron.list()
@@ -56,8 +61,8 @@ describe("the workspace of a call", () => {
   })
 
   it("is the only workspace of a user", async () => {
-    const me = json({ kind: "jwt", user: {} })
-    const { client } = clientOf({ apiKey: "k" }, me, page([{ id: "only" }], null))
+    const me = jsonResponse({ kind: "jwt", user: {} })
+    const { client } = clientOf({ apiKey: "k" }, me, pageResponse([{ id: "only" }], null))
     expect(await client.getWorkspaceId()).toBe("only")
   })
 
@@ -65,13 +70,13 @@ describe("the workspace of a call", () => {
     ["several", [{ id: "a" }, { id: "b" }], /several workspaces/],
     ["none", [], /not a member of a workspace/]
   ])("a user of %s has to name one", async (_, workspaces, message) => {
-    const me = json({ kind: "jwt", user: {} })
-    const { client } = clientOf({ apiKey: "k" }, me, page(workspaces, null))
+    const me = jsonResponse({ kind: "jwt", user: {} })
+    const { client } = clientOf({ apiKey: "k" }, me, pageResponse(workspaces, null))
     await expect(client.cron.list()).rejects.toThrow(message)
   })
 
   it("is not requested if the path has none or is that of the workspace itself", async () => {
-    const { client, sent } = clientOf({ apiKey: "k" }, page([], null), json({}))
+    const { client, sent } = clientOf({ apiKey: "k" }, pageResponse([], null), jsonResponse({}))
     await client.cron.listAll({ status: "active" })
     await client.workspaces.get("w1")
     expect(sent.map(({ path }) => path)).toEqual([
@@ -90,7 +95,7 @@ describe("every endpoint of the contract", () => {
     async (name, endpoint) => {
       const { client, sent } = clientOf(
         { apiKey: "pak_x", workspaceId: "ws" },
-        endpoint.method === "delete" ? empty() : page([], null)
+        endpoint.method === "delete" ? noContentResponse() : pageResponse([], null)
       )
       const [group = "", method = ""] = name.split(".")
       const isScoped = endpoint.path.includes("{workspace_id}/")
@@ -125,7 +130,11 @@ describe("every endpoint of the contract", () => {
 })
 
 it("a Date is sent in the service's time format, in a body and in a query", async () => {
-  const { client, sent } = clientOf({ apiKey: "k", workspaceId: "ws" }, json({}), page([], null))
+  const { client, sent } = clientOf(
+    { apiKey: "k", workspaceId: "ws" },
+    jsonResponse({}),
+    pageResponse([], null)
+  )
   const at = new Date(Date.UTC(2026, 0, 31, 9, 30))
   await client.delayed.create({ url: "https://example.com", run_at: at })
   await client.executions.list({ from: at })
@@ -142,7 +151,7 @@ describe("invalid input is rejected before a request", () => {
   })
 
   it("an id cannot leave its segment of the path", async () => {
-    const one = clientOf({ apiKey: "k", workspaceId: "ws" }, json({}))
+    const one = clientOf({ apiKey: "k", workspaceId: "ws" }, jsonResponse({}))
     await one.client.cron.get("../x/y?z#w")
     expect(one.sent[0]?.path).toBe("/v1/workspaces/ws/cron/..%2Fx%2Fy%3Fz%23w")
   })
@@ -201,7 +210,7 @@ describe("a credential", () => {
     const { client } = clientOf(
       { apiKey: "pak_secret", workspaceId: "ws" },
       new TypeError("fetch failed"),
-      failure(403, "forbidden")
+      errorResponse(403, "forbidden")
     )
     const errors = [
       await client.cron.list().catch(String),
@@ -218,7 +227,7 @@ describe("withOptions", () => {
   it("keeps the credential and the other settings", async () => {
     const { client, sent } = clientOf(
       { apiKey: "k", workspaceId: "ws", defaultHeaders: { "x-a": "1", "x-b": "1" } },
-      page([], null)
+      pageResponse([], null)
     )
     const other = client.withOptions({ defaultHeaders: { "x-b": "2" }, maxRetries: undefined })
     expect(other).toBeInstanceOf(SchedulingClient)
@@ -238,7 +247,7 @@ describe("withOptions", () => {
     const other = client.withOptions({
       fetch: (url) => {
         seen.push(url)
-        return Promise.resolve(json({ status: "ok", version: "1.2.3" }))
+        return Promise.resolve(jsonResponse({ status: "ok", version: "1.2.3" }))
       }
     })
     expect(await other.system.health()).toEqual({ status: "ok", version: "1.2.3" })
@@ -247,7 +256,12 @@ describe("withOptions", () => {
   })
 
   it("shares the session and the workspace", async () => {
-    const { client, sent } = clientOf({ apiKey: "k" }, whoami(), page([], null), page([], null))
+    const { client, sent } = clientOf(
+      { apiKey: "k" },
+      whoamiResponse(),
+      pageResponse([], null),
+      pageResponse([], null)
+    )
     await client.cron.list()
     await client.withOptions({ timeoutMs: 1000 }).cron.list()
     expect(sent.map(({ path }) => path)).toEqual([
@@ -262,8 +276,8 @@ describe("request", () => {
   it("sends any request with the credential and the workspace", async () => {
     const { client, sent } = clientOf(
       { apiKey: "k", workspaceId: "ws" },
-      json({ n: 1 }),
-      json({ n: 2 })
+      jsonResponse({ n: 1 }),
+      jsonResponse({ n: 2 })
     )
     const path = "/v1/workspaces/{workspace_id}/new"
     const first = await client.request<{ n: number }>("GET", path, {
@@ -285,7 +299,7 @@ describe("request", () => {
   })
 
   it("lets the service decide whether a call needs a credential", async () => {
-    const { client, sent } = clientOf({}, failure(401, "missing_credentials"))
+    const { client, sent } = clientOf({}, errorResponse(401, "missing_credentials"))
     await expect(client.request("GET", "/v1/whoami")).rejects.toMatchObject({
       name: "MissingCredentialsError"
     })
@@ -309,28 +323,38 @@ describe("the address", () => {
     ["https://example.com/jobs/v1/", "/jobs/v1/health"],
     ["https://example.com/v12", "/v12/v1/health"]
   ])("%s is taken as it is meant", async (baseUrl, path) => {
-    const { client, sent } = clientOf({ baseUrl }, json({ status: "ok", version: "1.2.3" }))
+    const { client, sent } = clientOf({ baseUrl }, jsonResponse({ status: "ok", version: "1.2.3" }))
     await client.system.health()
     expect(sent[0]?.path).toBe(path)
   })
 
   it("may have a path, with or without a slash at its end", async () => {
     for (const baseUrl of ["https://example.com/scheduling", "https://example.com/scheduling/"]) {
-      const { client, sent } = clientOf({ baseUrl }, json({ status: "ok", version: "1.2.3" }))
+      const { client, sent } = clientOf(
+        { baseUrl },
+        jsonResponse({ status: "ok", version: "1.2.3" })
+      )
       await client.system.health()
       expect(sent[0]?.path).toBe("/scheduling/v1/health")
     }
   })
 
   it("headers of the call replace those of the client, in upper or lower case", async () => {
-    const { client, sent } = clientOf({ defaultHeaders: { "X-A": "1", "x-b": "1" } }, json({}))
+    const { client, sent } = clientOf(
+      { defaultHeaders: { "X-A": "1", "x-b": "1" } },
+      jsonResponse({})
+    )
     await client.system.health({ headers: { "x-a": "2" } })
     expect(sent[0]?.headers.get("x-a")).toBe("2")
     expect(sent[0]?.headers.get("x-b")).toBe("1")
   })
 
   it("fields that are undefined are not sent", async () => {
-    const { client, sent } = clientOf({ apiKey: "k", workspaceId: "ws" }, page([], null), json({}))
+    const { client, sent } = clientOf(
+      { apiKey: "k", workspaceId: "ws" },
+      pageResponse([], null),
+      jsonResponse({})
+    )
     await client.cron.list({ status: undefined, name: "a b&c" })
     await client.cron.update("t1", { name: undefined, body: null })
     expect(sent[0]?.path).toBe("/v1/workspaces/ws/cron?name=a+b%26c")

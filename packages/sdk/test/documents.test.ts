@@ -9,7 +9,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { programOf, readSnippets, root, run, runShell, type Snippet } from "./support/documents.ts"
+import {
+  programOf,
+  readSnippets,
+  repositoryRoot,
+  run,
+  runShell,
+  type Snippet
+} from "./support/documents.ts"
 import { freePort, type Server, startServer } from "./support/server.ts"
 
 const snippets = readSnippets()
@@ -73,15 +80,19 @@ describe("the snippets of the documentation", () => {
       }
       const compilerOptions = {
         paths: {
-          "@scheduling/sdk": [`${root}packages/sdk/src/index.ts`],
-          "@scheduling/sdk/webhooks": [`${root}packages/sdk/src/webhooks.ts`]
+          "@scheduling/sdk": [`${repositoryRoot}packages/sdk/src/index.ts`],
+          "@scheduling/sdk/webhooks": [`${repositoryRoot}packages/sdk/src/webhooks.ts`]
         },
-        typeRoots: [`${root}node_modules/@types`]
+        typeRoots: [`${repositoryRoot}node_modules/@types`]
       }
-      const project = { extends: `${root}tsconfig.json`, compilerOptions, include: ["*.ts"] }
+      const project = {
+        extends: `${repositoryRoot}tsconfig.json`,
+        compilerOptions,
+        include: ["*.ts"]
+      }
       await writeFile(join(folder, "tsconfig.json"), JSON.stringify(project))
       await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module" }))
-      const tsc = `${root}node_modules/typescript/bin/tsc`
+      const tsc = `${repositoryRoot}node_modules/typescript/bin/tsc`
       const { stdout } = await run(process.execPath, [tsc, "-p", folder])
       expect(stdout.replaceAll(/\S*\/(\d+)\.ts/g, (_, at) => nameOf(typescript[Number(at)]!))).toBe(
         ""
@@ -99,7 +110,7 @@ describe("the snippets of the documentation", () => {
     expect(Yaml.parse(code)).toBeTypeOf("object")
   })
 
-  const { scripts } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as {
+  const { scripts } = JSON.parse(readFileSync(`${repositoryRoot}package.json`, "utf8")) as {
     readonly scripts: Readonly<Record<string, string>>
   }
   it("may name every script of package.json, because its programs are there", () => {
@@ -107,7 +118,7 @@ describe("the snippets of the documentation", () => {
       [...script.matchAll(/\bnode (\S+)/g)].map(([, program = ""]) => program)
     )
     expect(programs.length).toBeGreaterThan(20)
-    expect(programs.filter((program) => !existsSync(root + program))).toEqual([])
+    expect(programs.filter((program) => !existsSync(repositoryRoot + program))).toEqual([])
   })
 
   it.skipIf(missing.length > 0).each(commands.map((one) => [nameOf(one), one.code]))(
@@ -118,12 +129,14 @@ describe("the snippets of the documentation", () => {
         expect(scripts).toHaveProperty([name])
       }
       for (const [, folder = "", name = ""] of scriptsOfPackages(code)) {
-        expect(readFileSync(`${root}${folder}/package.json`, "utf8")).toContain(`"${name}":`)
+        expect(readFileSync(`${repositoryRoot}${folder}/package.json`, "utf8")).toContain(
+          `"${name}":`
+        )
       }
       const paths = [...code.matchAll(/(?:^|\s)((?:packages|examples|deploy)\/\S+\.\w+)/gm)]
         .map(([, path = ""]) => path)
         .filter((path) => !path.includes("/dist/"))
-      for (const path of paths) expect(globSync(path, { cwd: root })).not.toEqual([])
+      for (const path of paths) expect(globSync(path, { cwd: repositoryRoot })).not.toEqual([])
     }
   )
 })

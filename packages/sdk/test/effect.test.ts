@@ -9,7 +9,7 @@ import {
   HttpClientResponse
 } from "effect/http"
 import { TestClock } from "effect/testing"
-import { empty, failure, json } from "./support/scriptedFetch.ts"
+import { noContentResponse, errorResponse, jsonResponse } from "./support/scriptedFetch.ts"
 
 type Step = Response | "broken" | Effect.Effect<Response>
 
@@ -76,8 +76,8 @@ describe("with an API key", () => {
   it.effect("returns decoded records, and fails with the declared errors", () =>
     Effect.gen(function* () {
       const script = scripted(
-        json(workspace),
-        failure(403, "insufficient_scope", { required_scope: "workspace:read" })
+        jsonResponse(workspace),
+        errorResponse(403, "insufficient_scope", { required_scope: "workspace:read" })
       )
       const outcome = yield* run(withKey, script, (client) =>
         Effect.gen(function* () {
@@ -102,10 +102,10 @@ describe("with an API key", () => {
     Effect.gen(function* () {
       const script = scripted(
         "broken",
-        failure(503, "unavailable", { retry_after: 1 }, { "retry-after": "1" }),
-        json(workspace),
-        failure(503, "unavailable", { retry_after: 1 }),
-        json(workspace, 201)
+        errorResponse(503, "unavailable", { retry_after: 1 }, { "retry-after": "1" }),
+        jsonResponse(workspace),
+        errorResponse(503, "unavailable", { retry_after: 1 }),
+        jsonResponse(workspace, 201)
       )
       yield* run(withKey, script, (client) =>
         Effect.andThen(
@@ -122,7 +122,7 @@ describe("with an API key", () => {
 
   it.effect("sends the caller's idempotency key, and requests that cannot be repeated once", () =>
     Effect.gen(function* () {
-      const script = scripted(json(workspace, 201), failure(500, "internal_error"))
+      const script = scripted(jsonResponse(workspace, 201), errorResponse(500, "internal_error"))
       const error = yield* run(withKey, script, (client) =>
         client.workspaces
           .create({ headers: { "idempotency-key": "k1" }, payload: { name: "Acme" } })
@@ -142,7 +142,7 @@ describe("with an API key", () => {
   it.effect("gives up after maxRetries, with the last response", () =>
     Effect.gen(function* () {
       const layer = SchedulingClient.layer({ apiKey: Redacted.make("pak_x"), maxRetries: 1 })
-      const down = () => failure(503, "unavailable", { retry_after: 1 })
+      const down = () => errorResponse(503, "unavailable", { retry_after: 1 })
       const script = scripted(down(), down())
       const error = yield* Effect.flip(run(layer, script, (client) => client.system.ready()))
       assert.strictEqual(error._tag, "Unavailable")
@@ -211,7 +211,11 @@ describe("input", () => {
 
   it.effect("accepts strings for ids, schedules and time zones", () =>
     Effect.gen(function* () {
-      const script = scripted(json(task, 201), json(task), json({ data: [] }))
+      const script = scripted(
+        jsonResponse(task, 201),
+        jsonResponse(task),
+        jsonResponse({ data: [] })
+      )
       yield* run(withKey, script, (client) =>
         Effect.gen(function* () {
           const made = yield* client.cron.create({
@@ -247,7 +251,7 @@ describe("input", () => {
 
   it.effect("may have the format of the API", () =>
     Effect.gen(function* () {
-      const script = scripted(json(task, 201))
+      const script = scripted(jsonResponse(task, 201))
       yield* run(withKey, script, (client) =>
         client.cron.create({
           params: { workspace_id: ws.toUpperCase() },
@@ -289,7 +293,7 @@ describe("input", () => {
 
   it.effect("has secrets as Redacted with any label", () =>
     Effect.gen(function* () {
-      const script = scripted(json(pair("1")))
+      const script = scripted(jsonResponse(pair("1")))
       yield* run(withKey, script, (client) =>
         client.auth.login({
           payload: { email: "A@Example.com", password: Redacted.make("pw", { label: "mine" }) }
@@ -301,7 +305,7 @@ describe("input", () => {
 
   it.effect("may request the response too", () =>
     Effect.gen(function* () {
-      const script = scripted(json(workspace))
+      const script = scripted(jsonResponse(workspace))
       const [found, response] = yield* run(withKey, script, (client) =>
         client.workspaces.get({
           params: { workspace_id: ws },
@@ -323,7 +327,7 @@ describe("layerConfig", () => {
 
   it.effect("reads the key and the address from the configuration", () =>
     Effect.gen(function* () {
-      const script = scripted(json({ status: "ok", version: "1.2.3" }))
+      const script = scripted(jsonResponse({ status: "ok", version: "1.2.3" }))
       const env = { SCHEDULING_API_KEY: "pak_env", SCHEDULING_URL: "https://example.com/v1/" }
       yield* Effect.provide(me, layerOf(script, env))
       assert.strictEqual(script.sent[0]?.url, "https://example.com/v1/health")
@@ -359,7 +363,7 @@ const tokens = {
 }
 
 const refused = () =>
-  failure(401, "invalid_token", {}, { "www-authenticate": 'Bearer error="invalid_token"' })
+  errorResponse(401, "invalid_token", {}, { "www-authenticate": 'Bearer error="invalid_token"' })
 
 describe("with a session", () => {
   it.effect("renews rejected tokens once for all fibers", () =>
@@ -369,7 +373,13 @@ describe("with a session", () => {
         tokens,
         onTokens: (renewed) => Effect.sync(() => void kept.push(renewed))
       })
-      const script = scripted(refused(), refused(), json(pair("2")), json(user), json(user))
+      const script = scripted(
+        refused(),
+        refused(),
+        jsonResponse(pair("2")),
+        jsonResponse(user),
+        jsonResponse(user)
+      )
       yield* run(layer, script, (client) =>
         Effect.all([client.auth.getMe(), client.auth.getMe()], { concurrency: 2 })
       )
@@ -394,10 +404,10 @@ describe("with a session", () => {
         Deferred.succeed(asked, undefined).pipe(
           Effect.andThen(Deferred.await(overtaken)),
           Effect.andThen(Effect.sleep("1 second")),
-          Effect.as(json(pair("2")))
+          Effect.as(jsonResponse(pair("2")))
         ),
         Effect.as(Deferred.succeed(overtaken, undefined), refused()),
-        json(user)
+        jsonResponse(user)
       )
       const secret = Redacted.make("a long password", { label: "password" })
       yield* run(SchedulingClient.layerSession({ tokens }), script, (client) =>
@@ -425,7 +435,13 @@ describe("with a session", () => {
   it.effect("renews shortly before they expire", () =>
     Effect.gen(function* () {
       const layer = SchedulingClient.layerSession({ tokens })
-      const script = scripted(refused(), json(pair("2")), json(user), json(pair("3")), json(user))
+      const script = scripted(
+        refused(),
+        jsonResponse(pair("2")),
+        jsonResponse(user),
+        jsonResponse(pair("3")),
+        jsonResponse(user)
+      )
       yield* Effect.gen(function* () {
         const client = yield* SchedulingClient
         yield* client.auth.getMe()
@@ -442,7 +458,7 @@ describe("with a session", () => {
   it.effect("fails with InvalidToken when the session has ended", () =>
     Effect.gen(function* () {
       const layer = SchedulingClient.layerSession({ tokens })
-      const script = scripted(refused(), failure(401, "invalid_refresh_token"))
+      const script = scripted(refused(), errorResponse(401, "invalid_refresh_token"))
       const error = yield* Effect.flip(run(layer, script, (client) => client.auth.getMe()))
       assert.strictEqual(error._tag, "InvalidToken")
     })
@@ -452,10 +468,10 @@ describe("with a session", () => {
     Effect.gen(function* () {
       const layer = SchedulingClient.layerSession({ tokens })
       const slow = Effect.delay(
-        Effect.sync(() => json(pair("2"))),
+        Effect.sync(() => jsonResponse(pair("2"))),
         "3 seconds"
       )
-      const script = scripted(refused(), slow, empty())
+      const script = scripted(refused(), slow, noContentResponse())
       yield* run(layer, script, (client) =>
         client.auth
           .getMe()
@@ -475,12 +491,12 @@ describe("with a session", () => {
         email: "a@example.com",
         password: Redacted.make("pw")
       })
-      const script = scripted(json(pair("1")), json(user))
+      const script = scripted(jsonResponse(pair("1")), jsonResponse(user))
       const me = SchedulingClient.use((client) => client.auth.getMe())
       yield* Effect.provide(me, Layer.provide(login, script.layer))
       assert.deepStrictEqual(script.log(), ["POST /v1/auth/login", "GET /v1/auth/me access-1"])
 
-      const wrong = scripted(failure(401, "invalid_credentials"))
+      const wrong = scripted(errorResponse(401, "invalid_credentials"))
       const error = yield* Effect.flip(Effect.provide(me, Layer.provide(login, wrong.layer)))
       assert.strictEqual(error._tag, "InvalidCredentials")
     })

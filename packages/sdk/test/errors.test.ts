@@ -10,7 +10,7 @@ import * as Sdk from "@scheduling/sdk"
 import { inspect } from "node:util"
 import { describe, expect, it } from "vitest"
 import { errorClasses } from "../src/generated/errors.ts"
-import { failure, scriptedFetch } from "./support/scriptedFetch.ts"
+import { errorResponse, scriptedFetch } from "./support/scriptedFetch.ts"
 
 const errorOf = async (response: Response) => {
   const { fetch } = scriptedFetch(response)
@@ -36,7 +36,7 @@ describe("each code of the contract is a class", () => {
   })
 
   it.each(declared)("%s", async (code, name, status) => {
-    const error = await errorOf(failure(status, code))
+    const error = await errorOf(errorResponse(status, code))
     const Class = new Map<string, unknown>(Object.entries(errorClasses)).get(code)
     expect(error).toBeInstanceOf(Class)
     expect(error).toBeInstanceOf(Sdk.ApiError)
@@ -100,14 +100,14 @@ describe("a class for each status that several codes share", () => {
     [500, "internal_error", Sdk.ServerError],
     [503, "unavailable", Sdk.ServerError]
   ])("has the error of %i %s", async (status, code, Base) => {
-    expect(await errorOf(failure(status, code))).toBeInstanceOf(Base)
-    const unknown = await errorOf(failure(status, "unheard_of", { spout: "short" }))
+    expect(await errorOf(errorResponse(status, code))).toBeInstanceOf(Base)
+    const unknown = await errorOf(errorResponse(status, "unheard_of", { spout: "short" }))
     expect(unknown).toBeInstanceOf(Base)
     expect(unknown).toMatchObject({ name: Base.name, detail: { spout: "short" } })
   })
 
   it("leaves other unknown codes to ApiError", async () => {
-    const error = await errorOf(failure(418, "teapot", { spout: "short" }))
+    const error = await errorOf(errorResponse(418, "teapot", { spout: "short" }))
     expect(error).toMatchObject({ name: "ApiError", code: "teapot", detail: { spout: "short" } })
   })
 })
@@ -115,13 +115,13 @@ describe("a class for each status that several codes share", () => {
 it.each(["__proto__", "constructor", "toString"])(
   "the code %s is not used as the name of a class",
   async (code) => {
-    expect(await errorOf(failure(418, code))).toMatchObject({ name: "ApiError", code })
+    expect(await errorOf(errorResponse(418, code))).toMatchObject({ name: "ApiError", code })
   }
 )
 
 describe("in a log", () => {
   it("an error becomes JSON with its message and the id of the request", async () => {
-    const error = await errorOf(failure(404, "not_found", { resource: "task" }))
+    const error = await errorOf(errorResponse(404, "not_found", { resource: "task" }))
     expect(JSON.parse(JSON.stringify({ error }))).toEqual({
       error: {
         name: "NotFoundError",
@@ -139,7 +139,7 @@ describe("in a log", () => {
   })
 
   it("an error shows the id of the request, and not its headers", async () => {
-    const error = await errorOf(failure(404, "not_found"))
+    const error = await errorOf(errorResponse(404, "not_found"))
     expect(inspect(error)).toContain("requestId: 'req-1'")
     expect(inspect(error)).not.toContain("content-type")
     expect((error as Sdk.ApiError).headers.get("content-type")).toBe("application/json")

@@ -3,7 +3,7 @@ import { endpointsOf } from "@scheduling/openapi/contract/endpoints"
 import { readFile } from "node:fs/promises"
 import { describe, expect, it } from "vitest"
 import { asCommonJs, readBlocks, readExamples } from "../scripts/check-package/readme.ts"
-import { limitsOf } from "../scripts/generate/limits.ts"
+import { describeLimits } from "../scripts/generate/limits.ts"
 
 const sdk = new URL("..", import.meta.url).pathname
 
@@ -26,7 +26,7 @@ describe("the comments of the generated code", () => {
     [{ type: "string", maxLength: 262144, description: "At most 256 KiB." }, undefined],
     [{ type: "string" }, undefined]
   ])("describe %j as: %s", (schema, limits) => {
-    expect(limitsOf(schema)).toBe(limits)
+    expect(describeLimits(schema)).toBe(limits)
   })
 
   it("have limits for the inputs of methods, not for their results", async () => {

@@ -3,7 +3,17 @@ import { globSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { env } from "node:process"
 import { type Command, CommandError, exitStatus, type CommandArguments } from "../Command.ts"
-import { bold, formatCell, dim, green, note, print, printJson, red, yellow } from "../output.ts"
+import {
+  bold,
+  formatCell,
+  dim,
+  green,
+  printNote,
+  print,
+  printJson,
+  red,
+  yellow
+} from "../output.ts"
 import { askForLine, parseObject, readText, toYaml } from "../readInput.ts"
 import { makeClient } from "../session.ts"
 
@@ -136,7 +146,7 @@ const applyDocument = async (given: CommandArguments, prune: boolean): Promise<n
   }
   const applied = await client.definitions.apply(document, query)
   printPlan(given, applied)
-  if (!given.has("json")) note("Applied.")
+  if (!given.has("json")) printNote("Applied.")
   return exitStatus.success
 }
 
@@ -179,7 +189,7 @@ const exportCommand: Command = {
     const own = { version, ...(of !== null && { owner: of }), ...content }
     if (given.has("json")) printJson(own)
     else print(toYaml(own).trimEnd())
-    if (without_key > 0) note(`${without_key} records without a key are left out.`)
+    if (without_key > 0) printNote(`${without_key} records without a key are left out.`)
     return exitStatus.success
   }
 }

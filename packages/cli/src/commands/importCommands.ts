@@ -13,7 +13,7 @@ import { readHealthchecks } from "../importers/readHealthchecks.ts"
 import { readKubernetes } from "../importers/readKubernetes.ts"
 import { readKuma } from "../importers/readKuma.ts"
 import { readQstash } from "../importers/readQstash.ts"
-import { note, print } from "../output.ts"
+import { printNote, print } from "../output.ts"
 import { parseYaml, readText, toYaml } from "../readInput.ts"
 
 interface Importer {
@@ -126,7 +126,7 @@ export const importCommands: ReadonlyArray<Command> = importers.map(
       const path = requiredArgument(given, 0)
       const { document, reports } = read(readText(path), given, path)
       print(toYaml(document).trimEnd())
-      for (const { source, text } of reports) note(`${source}: ${text}`)
+      for (const { outcome, source } of reports) printNote(`${source}: ${outcome}`)
       return exitStatus.success
     }
   })

@@ -9,10 +9,10 @@ import {
   UsageError,
   requiredArgument
 } from "../Command.ts"
-import { formatCell, green, note, print, printError, printJson, red } from "../output.ts"
+import { formatCell, green, printNote, print, printError, printJson, red } from "../output.ts"
 import { parseYaml, readText, toYaml } from "../readInput.ts"
 import { makeClient } from "../session.ts"
-import { findTask } from "./families.ts"
+import { findTask } from "./recordCommands.ts"
 
 const inputOf = (given: CommandArguments): { readonly input?: never } => {
   const text = given.value("input")
@@ -24,11 +24,11 @@ const inputOf = (given: CommandArguments): { readonly input?: never } => {
 
 const startRun = (
   client: SchedulingClient,
-  { family, id }: NonNullable<Awaited<ReturnType<typeof findTask>>>,
+  { kind, id }: NonNullable<Awaited<ReturnType<typeof findTask>>>,
   body: { readonly input?: never },
   waits: boolean
 ) => {
-  switch (family) {
+  switch (kind) {
     case "cron":
       return waits
         ? client.cron.runAndWait(id as CronTaskId, body)
@@ -71,7 +71,7 @@ const run: Command = {
     const result = await startRun(client, task, inputOf(given), waits)
     if (given.has("json")) printJson(result)
     else if (waits) print(toYaml(result).trimEnd())
-    else note(`Started ${result.id}.`)
+    else printNote(`Started ${result.id}.`)
     return waits && result.status !== "succeeded" ? exitStatus.failure : exitStatus.success
   }
 }
@@ -118,21 +118,21 @@ const backfill: Command = {
     const client = makeClient()
     const word = requiredArgument(given, 0)
     const task = await findTask(client, word)
-    if (task === undefined || task.family === "delayed") {
+    if (task === undefined || task.kind === "delayed") {
       throw new CommandError(`No cron task or chain has the id, key or name "${word}".`)
     }
     const only = given.value("only")
     const dry_run = given.has("dry-run")
     const request = { from, to, dry_run, ...(only !== undefined && { only: only as "missing" }) }
-    const slots = await (task.family === "cron"
+    const slots = await (task.kind === "cron"
       ? client.cron.backfill(task.id as CronTaskId, request)
       : client.chains.backfill(task.id as ChainId, request))
     if (given.has("json")) printJson(slots)
-    else if (slots.count === 0) note("No slots to run.")
+    else if (slots.count === 0) printNote("No slots to run.")
     else {
       const runs = `${slots.count} ${slots.count === 1 ? "run" : "runs"}`
       const period = `for the slots from ${slots.first} to ${slots.last}`
-      note(dry_run ? `Would start ${runs} ${period}.` : `Started ${runs} ${period}.`)
+      printNote(dry_run ? `Would start ${runs} ${period}.` : `Started ${runs} ${period}.`)
     }
     return exitStatus.success
   }

@@ -2,9 +2,9 @@ import { SchedulingClient, TotpRequiredError } from "@scheduling/sdk"
 import { env } from "node:process"
 import { type Command, CommandError, exitStatus, requiredArgument } from "../Command.ts"
 import { readConfig, saveContext, writeConfig } from "../configFile.ts"
-import { formatCell, note, print, printJson, printTable } from "../output.ts"
+import { formatCell, printNote, print, printJson, printTable } from "../output.ts"
 import { askForLine } from "../readInput.ts"
-import { currentContext, localUrl, makeClient } from "../session.ts"
+import { currentContext, defaultUrl, makeClient } from "../session.ts"
 
 const logIn = async (url: string, email: string) => {
   const anonymous = new SchedulingClient({ baseUrl: url, tokens: undefined })
@@ -34,7 +34,7 @@ const login: Command = {
     "scheduling login --url https://scheduling.example.com --email ada@example.com < password.txt"
   ],
   run: async (given) => {
-    const url = given.value("url") ?? env["SCHEDULING_URL"] ?? localUrl
+    const url = given.value("url") ?? env["SCHEDULING_URL"] ?? defaultUrl
     const name = given.value("context") ?? "default"
     const workspace_id = given.value("workspace")
     const workspace = workspace_id !== undefined && { workspace_id }
@@ -45,12 +45,12 @@ const login: Command = {
       if (!("key_prefix" in who))
         throw new CommandError("This is not an API key. API keys start with pak_.")
       saveContext(name, { url, api_key, workspace_id: who.workspace_id })
-      note(`Logged in to ${url} with the key ${who.key_prefix}….`)
+      printNote(`Logged in to ${url} with the key ${who.key_prefix}….`)
       return exitStatus.success
     }
     const { access_token, refresh_token } = await logIn(url, email)
     saveContext(name, { url, tokens: { access_token, refresh_token }, ...workspace })
-    note(`Logged in to ${url} as ${email}.`)
+    printNote(`Logged in to ${url} as ${email}.`)
     return exitStatus.success
   }
 }
@@ -78,7 +78,7 @@ const logout: Command = {
       current: name === current ? (Object.keys(others)[0] ?? null) : current,
       contexts: others
     })
-    note(`Logged out of ${url}.`)
+    printNote(`Logged out of ${url}.`)
     return exitStatus.success
   }
 }
@@ -144,7 +144,7 @@ const contextUse: Command = {
       )
     }
     writeConfig({ ...config, current: name })
-    note(`The current context is now ${name}.`)
+    printNote(`The current context is now ${name}.`)
     return exitStatus.success
   }
 }

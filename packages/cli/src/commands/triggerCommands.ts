@@ -7,20 +7,20 @@ import {
   UsageError,
   requiredArgument
 } from "../Command.ts"
-import { note, print, printJson } from "../output.ts"
+import { printNote, print, printJson } from "../output.ts"
 import { readText } from "../readInput.ts"
 import { makeClient } from "../session.ts"
-import { findTask } from "./families.ts"
+import { findTask } from "./recordCommands.ts"
 
 /** Finds the trigger URL of the cron task or chain that the first argument names. */
 const findTrigger = async (given: CommandArguments) => {
   const client = makeClient()
   const word = requiredArgument(given, 0)
   const task = await findTask(client, word)
-  if (task === undefined || task.family === "delayed") {
+  if (task === undefined || task.kind === "delayed") {
     throw new CommandError(`No cron task or chain has the id, key or name "${word}".`)
   }
-  return task.family === "cron"
+  return task.kind === "cron"
     ? triggerOf(client.cron, task.id as CronTaskId)
     : triggerOf(client.chains, task.id as ChainId)
 }
@@ -53,7 +53,7 @@ const signatureOf = (given: CommandArguments) => {
 /** Prints a trigger's URL or, with `--json`, the whole trigger as JSON. */
 const show = (given: CommandArguments, trigger: Trigger): number => {
   if (given.has("json")) printJson(trigger)
-  else if (trigger.url === null) note("The trigger URL is off, or you may not run the task.")
+  else if (trigger.url === null) printNote("The trigger URL is off, or you may not run the task.")
   else print(trigger.url)
   return exitStatus.success
 }
@@ -127,7 +127,7 @@ const remove: Command = {
   run: async (given) => {
     const trigger = await findTrigger(given)
     await trigger.remove()
-    note(`Turned off the trigger URL of ${requiredArgument(given, 0)}.`)
+    printNote(`Turned off the trigger URL of ${requiredArgument(given, 0)}.`)
     return exitStatus.success
   }
 }

@@ -4,15 +4,15 @@ import { CommandError } from "../Command.ts"
 export type Fields = Readonly<Record<string, unknown>>
 
 /** The result of importing one line or one record of the source. */
-export interface ImportedRecordReport {
+export interface RecordReport {
   readonly source: string
-  readonly text: string
+  readonly outcome: string
 }
 
 /** The document of the converted records, and a report for each record or line of the source. */
 export interface ImportResult {
   readonly document: Fields
-  readonly reports: ReadonlyArray<ImportedRecordReport>
+  readonly reports: ReadonlyArray<RecordReport>
 }
 
 /** The converted record, or why it cannot be converted. */
@@ -108,7 +108,7 @@ export const makeUniqueKeys = (): ((name: string) => string) => {
 }
 
 /** Returns the tags that the service accepts: at most 20 different ones of 1 to 50 characters. */
-export const tagsOf = (tags: ReadonlyArray<unknown>): Fields => {
+export const tagsField = (tags: ReadonlyArray<unknown>): Fields => {
   const texts = tags.map((tag) => String(tag).trim().slice(0, 50)).filter((tag) => tag !== "")
   const some = [...new Set(texts)].slice(0, 20)
   return some.length > 0 ? { tags: some } : {}
@@ -138,12 +138,12 @@ export const convertRecords = (
 ): ImportResult => {
   const tasks: Array<Fields> = []
   const monitors: Array<Fields> = []
-  const reports = records.map((record, index): ImportedRecordReport => {
+  const reports = records.map((record, index): RecordReport => {
     const source = new RecordReader(record, state)
     const named = nameOf(record, index)
     const converted = convert(source)
     if (typeof converted === "string") {
-      return { source: named, text: `not carried over: ${converted}` }
+      return { source: named, outcome: `not carried over: ${converted}` }
     }
     const { notes, record: made, section } = converted
     ;(section === "tasks" ? tasks : monitors).push(made)
@@ -153,7 +153,7 @@ export const convertRecords = (
       ...(left.length > 0 ? [`left out: ${left.join(", ")}`] : []),
       ...(notes === undefined ? [] : [notes])
     ]
-    return { source: named, text: [`${what} ${String(made["key"])}`, ...rest].join("; ") }
+    return { source: named, outcome: [`${what} ${String(made["key"])}`, ...rest].join("; ") }
   })
   return { document: documentOfRecords(tasks, monitors), reports }
 }

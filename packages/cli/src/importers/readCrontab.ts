@@ -3,7 +3,7 @@ import {
   type Fields,
   type ImportResult,
   makeUniqueKeys,
-  type ImportedRecordReport,
+  type RecordReport,
   scheduleProblem
 } from "./ImportResult.ts"
 
@@ -17,13 +17,13 @@ const nicknames = /^@(?:hourly|daily|midnight|weekly|monthly|yearly|annually)$/
 
 /** Converts a crontab to tasks, and reports the result of every line. */
 export const readCrontab = (text: string, { isSystem, timezone: zone }: Options): ImportResult => {
-  const reports: Array<ImportedRecordReport> = []
+  const reports: Array<RecordReport> = []
   const tasks: Array<Fields> = []
   const monitors: Array<Fields> = []
   const keyOf = makeUniqueKeys()
   let timezone = zone
   for (const [index, raw] of text.split("\n").entries()) {
-    const report = (what: string) => void reports.push({ source: `line ${index + 1}`, text: what })
+    const report = (outcome: string) => void reports.push({ source: `line ${index + 1}`, outcome })
     const line = raw.trim()
     if (line === "") continue
     if (line.startsWith("#")) {

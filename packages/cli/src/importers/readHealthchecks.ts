@@ -7,7 +7,7 @@ import {
   recordsIn,
   scheduleProblem,
   type RecordReader,
-  tagsOf
+  tagsField
 } from "./ImportResult.ts"
 
 /** Fields that the import ignores: the state of a check, and values derived from its UUID. */
@@ -47,7 +47,7 @@ export const readHealthchecks = (value: unknown): ImportResult => {
         kind: "heartbeat",
         key: keyOf(slug || name),
         name: (name || slug || "unnamed check").slice(0, 200),
-        ...tagsOf(check.text("tags").split(/\s+/)),
+        ...tagsField(check.text("tags").split(/\s+/)),
         ...(schedule === "" ? { period_seconds } : { schedule, timezone: timezone || undefined }),
         grace_seconds: check.number("grace", 30, longest),
         ping_id: ping_id === "" ? undefined : ping_id,

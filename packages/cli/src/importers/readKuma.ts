@@ -8,7 +8,7 @@ import {
   makeUniqueKeys,
   recordsIn,
   type RecordReader,
-  tagsOf
+  tagsField
 } from "./ImportResult.ts"
 
 /**
@@ -134,7 +134,7 @@ export const readKuma = (value: unknown): ImportResult => {
     const common = {
       key: keyOf(name),
       name: name.slice(0, 200),
-      ...tagsOf(tagNames(monitor.take("tags"))),
+      ...tagsField(tagNames(monitor.take("tags"))),
       paused: [false, 0].includes(monitor.take("active") as boolean) ? true : undefined
     }
     if (type === "push") {

@@ -61,7 +61,7 @@ export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Const
         payloads: [...endpoint.payload.values()].flatMap(({ schemas }) => schemas),
         successes: [...endpoint.success],
         ownErrors: new Set([...endpoint.error].map(errorClass)),
-        middlewareErrors: errorsOf(middleware)
+        middlewareErrors: errorsOfMiddleware(middleware)
       })
     }
   })
@@ -79,7 +79,7 @@ export const bodySchemas = <Id extends string, Groups extends HttpApiGroup.Const
   ...Option.getOrElse(Context.getOption(api.annotations, HttpApi.AdditionalSchemas), () => [])
 ]
 
-export const errorsOf = (
+export const errorsOfMiddleware = (
   middleware: Iterable<Pick<HttpApiMiddleware.AnyService, "error">>
 ): ReadonlySet<ErrorClass> =>
   new Set([...middleware].flatMap(({ error }) => [...error].map(errorClass)))

@@ -18,7 +18,7 @@ export const namedSchemas = (
  * and Effect omits them from the document if that check has no JSON Schema. Rules that involve
  * several fields usually have none.
  */
-export const annotationsOf = (schema: Schema.Codec<unknown>) => {
+export const descriptionAndExamples = (schema: Schema.Codec<unknown>) => {
   const { description, examples } = SchemaAST.resolve(schema.ast) ?? {}
   const encode = Schema.encodeUnknownSync(schema)
   return {

@@ -1,12 +1,18 @@
 import type { JsonSchema } from "effect"
 import type { OpenApi } from "effect/http-api"
 import type { Endpoint, ErrorClass } from "../contract/endpoints.ts"
-import { exampleOf, withShownExamples } from "../schemas/examples.ts"
+import { exampleOf, withExamplesFromUses } from "../schemas/examples.ts"
 import type { Response } from "../model.ts"
-import { componentName, errorExample, sharedResponses } from "../responses/declaredErrors.ts"
-import { mapSchema, opened, plain, reference, referenced } from "../schemas/rewriting.ts"
+import { errorComponentName, errorExample, sharedResponses } from "../responses/declaredErrors.ts"
+import {
+  mapSchema,
+  withUnknownFields,
+  simplified,
+  reference,
+  referencedName
+} from "../schemas/rewriting.ts"
 import { withDiscriminators, withNamedChoices } from "../schemas/unions.ts"
-import { annotationsOf, type namedSchemas } from "../contract/syntax.ts"
+import { descriptionAndExamples, type namedSchemas } from "../contract/syntax.ts"
 
 type Schema = JsonSchema.JsonSchema
 type Schemas = Readonly<Record<string, Schema>>
@@ -27,7 +33,7 @@ export const componentsOf = (
 ): Components => {
   const errors = allErrors(endpoints)
   const errorNames = new Map(
-    errors.map((error) => [`${error.identifier}Encoded`, componentName(error)])
+    errors.map((error) => [`${error.identifier}Encoded`, errorComponentName(error)])
   )
   /**
    * Effect names the wire form of a class `<identifier>Encoded`, but clients know only the wire
@@ -35,8 +41,8 @@ export const componentsOf = (
    */
   const rename = (name: string) => errorNames.get(name) ?? name.replace(/Encoded$/, "")
   const rewrite = (schema: Schema) =>
-    mapSchema(plain(schema), (part) => {
-      const name = referenced(part)
+    mapSchema(simplified(schema), (part) => {
+      const name = referencedName(part)
       return name === undefined ? part : { ...part, ...reference(rename(name)) }
     })
 
@@ -45,18 +51,18 @@ export const componentsOf = (
   for (const [name, schema] of Object.entries(spec.components.schemas)) {
     const source = named.get(name)
     bare[rename(name)] = {
-      ...(source !== undefined && annotationsOf(source)),
-      ...rewrite(closed.has(`schemas/${name}`) ? schema : opened(schema))
+      ...(source !== undefined && descriptionAndExamples(source)),
+      ...rewrite(closed.has(`schemas/${name}`) ? schema : withUnknownFields(schema))
     }
   }
 
   const schemas: Record<string, Schema> = {}
-  const shown = withShownExamples(withDiscriminators(withNamedChoices(bare)))
+  const shown = withExamplesFromUses(withDiscriminators(withNamedChoices(bare)))
   for (const [name, schema] of Object.entries(shown)) {
     schemas[name] = { ...schema, examples: [exampleOf(schema, shown)] }
   }
   for (const error of errors) {
-    const name = componentName(error)
+    const name = errorComponentName(error)
     schemas[name] = { ...bare[name], examples: [errorExample(error, bare)] }
   }
   return { schemas, responses: sharedResponses(endpoints, bare), rewrite }

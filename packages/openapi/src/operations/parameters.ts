@@ -4,7 +4,7 @@ import type { Components } from "./components.ts"
 import type { Endpoint } from "../contract/endpoints.ts"
 import { knownHeader } from "../responses/headers.ts"
 import type { Parameter } from "../model.ts"
-import { referenced } from "../schemas/rewriting.ts"
+import { referencedName } from "../schemas/rewriting.ts"
 
 /**
  * Returns the types of the query parameters that are numbers or booleans. Query values are strings,
@@ -34,7 +34,7 @@ export const describeParameters = (
     const decoded = parameter.in === "query" ? types.get(parameter.name) : undefined
     const { description: own, ...schema } = rewrite({ ...(decoded ?? parameter.schema) })
     const header = parameter.in === "header" ? knownHeader(parameter.name) : undefined
-    const component = schemas[referenced(schema) ?? ""]
+    const component = schemas[referencedName(schema) ?? ""]
     const description = [own, component?.description, header?.description].find(
       (one) => typeof one === "string"
     )

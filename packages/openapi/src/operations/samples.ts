@@ -10,7 +10,7 @@ interface Sampled {
  * Returns code samples of a call with the SDK, with curl, and with the standard libraries of Python
  * and Go.
  */
-export const samplesOf = (endpoint: Endpoint, sampled: Sampled): ReadonlyArray<CodeSample> => [
+export const codeSamplesOf = (endpoint: Endpoint, sampled: Sampled): ReadonlyArray<CodeSample> => [
   { lang: "TypeScript", label: "TypeScript", source: typescript(endpoint, sampled) },
   { lang: "Shell", label: "curl", source: curl(endpoint, sampled) },
   { lang: "Python", label: "Python", source: python(endpoint, sampled) },

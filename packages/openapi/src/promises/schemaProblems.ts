@@ -1,5 +1,5 @@
 import type { JsonSchema } from "effect"
-import { isSchema, referenced } from "../schemas/rewriting.ts"
+import { isSchema, referencedName } from "../schemas/rewriting.ts"
 
 type Schema = JsonSchema.JsonSchema
 type Fields = Readonly<Record<string, unknown>>
@@ -187,7 +187,7 @@ export const fieldsIn = (value: unknown): Fields => (isSchema(value) ? value : {
 const requiredIn = ({ required }: Schema): ReadonlyArray<string> =>
   Array.isArray(required) ? required.map(String) : []
 
-const nameOf = (schema: unknown): string => (isSchema(schema) ? (referenced(schema) ?? "") : "")
+const nameOf = (schema: unknown): string => (isSchema(schema) ? (referencedName(schema) ?? "") : "")
 
 /** Resolves a reference. Fields next to the `$ref`, such as a description, are ignored. */
 const resolve = (schema: unknown, document: Fields): Schema | undefined => {
@@ -196,4 +196,5 @@ const resolve = (schema: unknown, document: Fields): Schema | undefined => {
   return resolve(fieldsIn(fieldsIn(document["components"])["schemas"])[name], document)
 }
 
-const shown = (schema: Schema): string => referenced(schema) ?? String(schema.type ?? "any value")
+const shown = (schema: Schema): string =>
+  referencedName(schema) ?? String(schema.type ?? "any value")

@@ -14,7 +14,7 @@ import {
   UnsupportedMediaType
 } from "@scheduling/domain/shared/Errors"
 import { Authentication } from "@scheduling/domain/auth/Authentication"
-import { type Endpoint, type ErrorClass, errorsOf } from "../contract/endpoints.ts"
+import { type Endpoint, type ErrorClass, errorsOfMiddleware } from "../contract/endpoints.ts"
 import { exampleOf } from "../schemas/examples.ts"
 import { headerReferences } from "./headers.ts"
 import type { Reference, Response } from "../model.ts"
@@ -71,7 +71,7 @@ export const declaredErrors = (
  * Returns the component name of an error. `InternalError` already ends in "Error"; `Forbidden`
  * becomes `ForbiddenError`, which reads better in a client.
  */
-export const componentName = ({ identifier }: ErrorClass): string =>
+export const errorComponentName = ({ identifier }: ErrorClass): string =>
   identifier.endsWith("Error") ? identifier : `${identifier}Error`
 
 const phrases: Readonly<Record<number, string>> = {
@@ -95,7 +95,7 @@ const list = new Intl.ListFormat("en", { type: "disjunction" })
 
 /** Creates an example error with the message of its class. */
 const instance = (error: ErrorClass, schemas: Schemas) => {
-  const wire = schemas[componentName(error)]?.properties
+  const wire = schemas[errorComponentName(error)]?.properties
   const detail = isSchema(wire) && isSchema(wire.detail) ? exampleOf(wire.detail, schemas) : {}
   return new error(isSchema(detail) ? Struct.omit(detail, ["error", "message"]) : {})
 }
@@ -112,7 +112,7 @@ const errorResponse = (errors: ReadonlyArray<ErrorClass>, schemas: Schemas): Res
   const phrase = phrases[errors[0]?.status ?? 500] ?? "Rejected"
   const instances = errors.map((error) => instance(error, schemas))
   const headers = new Set(instances.flatMap((one) => Object.keys(one.headers)))
-  const references = errors.map((error) => reference(componentName(error)))
+  const references = errors.map((error) => reference(errorComponentName(error)))
   const [only] = references.length === 1 ? references : []
   return {
     description: `${phrase}: ${list.format(errors.map(({ code }) => `\`${code}\``))}.`,
@@ -128,11 +128,13 @@ const errorResponse = (errors: ReadonlyArray<ErrorClass>, schemas: Schemas): Res
   }
 }
 
-const unauthorized = [...errorsOf([Authentication])].filter(({ status }) => status === 401)
+const unauthorized = [...errorsOfMiddleware([Authentication])].filter(
+  ({ status }) => status === 401
+)
 
 const responseName = (errors: ReadonlyArray<ErrorClass>): string => {
   const [only] = errors.length === 1 ? errors : []
-  if (only !== undefined) return componentName(only)
+  if (only !== undefined) return errorComponentName(only)
   return Equal.equals(errors, unauthorized)
     ? "Unauthorized"
     : errors.map(({ identifier }) => identifier).join("Or")

@@ -99,7 +99,9 @@ export const headerReferences = (
   for (const name of ["x-request-id", ...names]) {
     const header = knownHeader(name)
     if (header === undefined)
-      throw new Error(`Describe the response header ${name} in openapi/responses/headers.ts`)
+      throw new Error(
+        `Describe the response header ${name} in packages/openapi/src/responses/headers.ts`
+      )
     headers[header.name] = { $ref: `#/components/headers/${header.name}` }
   }
   return headers

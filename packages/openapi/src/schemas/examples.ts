@@ -1,5 +1,5 @@
 import type { JsonSchema } from "effect"
-import { isSchema, referenced } from "./rewriting.ts"
+import { isSchema, referencedName } from "./rewriting.ts"
 
 type Schema = JsonSchema.JsonSchema
 
@@ -22,7 +22,7 @@ export const exampleOf = (
   const part = (inner: unknown) => (isSchema(inner) ? exampleOf(inner, schemas, within) : null)
   if (Array.isArray(schema.examples)) return schema.examples[0]
   if (schema.default !== undefined) return schema.default
-  const component = referenced(schema)
+  const component = referencedName(schema)
   if (component !== undefined) {
     return within.includes(component)
       ? null
@@ -58,13 +58,13 @@ export const exampleOf = (
  * Gives a component without an example the value that it has in another component's example, which
  * is better than a value built from its fields.
  */
-export const withShownExamples = (
+export const withExamplesFromUses = (
   schemas: Readonly<Record<string, Schema>>
 ): Readonly<Record<string, Schema>> => {
   const shown = new Map<string, unknown>()
   const visit = (schema: unknown, value: unknown): void => {
     if (!isSchema(schema) || value === null || value === undefined) return
-    const name = referenced(schema)
+    const name = referencedName(schema)
     if (name !== undefined) {
       if (!shown.has(name)) shown.set(name, value)
       visit(schemas[name], value)

@@ -6,7 +6,7 @@ const componentPath = "#/components/schemas/"
 
 export const reference = (name: string): Schema => ({ $ref: componentPath + name })
 
-export const referenced = (schema: Schema): string | undefined =>
+export const referencedName = (schema: Schema): string | undefined =>
   typeof schema.$ref === "string" ? schema.$ref.slice(componentPath.length) : undefined
 
 export const isSchema = (value: unknown): value is Schema =>
@@ -38,7 +38,7 @@ export const mapSchema = (schema: Schema, f: (schema: Schema) => Schema): Schema
  * one for an annotated check, an `anyOf` for `NullOr`. Generators produce the same types from the
  * simple schemas, which are easier to read.
  */
-export const plain = (schema: Schema): Schema =>
+export const simplified = (schema: Schema): Schema =>
   mapSchema(schema, (part) =>
     withoutSafeBounds(withTypeList(withoutLoneAnyOf(withoutLoneAllOf(withOwnText(part)))))
   )
@@ -114,10 +114,11 @@ export const withChoices = (schema: Schema): Schema => {
 }
 
 /**
- * Requests with unknown fields are rejected, so their schemas stay closed. Responses may gain fields
- * within a version, which would break clients generated from closed schemas.
+ * Allows unknown fields in a response, because responses may gain fields within a version, which
+ * would break clients generated from closed schemas. Requests with unknown fields are rejected, so
+ * their schemas stay closed.
  */
-export const opened = (schema: Schema): Schema =>
+export const withUnknownFields = (schema: Schema): Schema =>
   mapSchema(schema, (part) => {
     const { additionalProperties, ...rest } = part
     return additionalProperties === false ? rest : part

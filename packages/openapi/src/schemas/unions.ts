@@ -1,5 +1,5 @@
 import type { JsonSchema } from "effect"
-import { isSchema, mapSchema, reference, referenced } from "./rewriting.ts"
+import { isSchema, mapSchema, reference, referencedName } from "./rewriting.ts"
 
 type Schema = JsonSchema.JsonSchema
 type Schemas = Readonly<Record<string, Schema>>
@@ -54,7 +54,7 @@ export const withDiscriminators = (schemas: Schemas): Schemas =>
 const discriminated = (schema: Schema, schemas: Schemas): Schema => {
   const { anyOf, ...rest } = schema
   if (!Array.isArray(anyOf) || anyOf.length < 2) return schema
-  const members = anyOf.map((one) => (isSchema(one) ? referenced(one) : undefined))
+  const members = anyOf.map((one) => (isSchema(one) ? referencedName(one) : undefined))
   const [first = ""] = members
   const mapping = Object.keys(propertiesOf(schemas[first] ?? {}))
     .map((field) => ({ field, values: members.map((member) => valuesOf(field, member, schemas)) }))

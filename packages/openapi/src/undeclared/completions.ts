@@ -1,6 +1,6 @@
 import { maxProgressLineBytes, maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import type { Method, Operation, Parameter } from "../model.ts"
-import { plainResponse, unavailable } from "./pings.ts"
+import { plainTextResponse, unavailableResponse } from "./pings.ts"
 
 /**
  * Completion URLs are handled before the router and return plain text, so no endpoint declares
@@ -26,13 +26,13 @@ const token: Parameter = {
 }
 
 const responses = {
-  200: plainResponse("The report is stored, now or by an earlier identical report.", "OK"),
-  404: plainResponse("The service did not create this URL.", "not found"),
-  409: plainResponse(
+  200: plainTextResponse("The report is stored, now or by an earlier identical report.", "OK"),
+  404: plainTextResponse("The service did not create this URL.", "not found"),
+  409: plainTextResponse(
     "Another attempt has started, or an earlier report differs. Nothing was changed.",
     "too late: another attempt has begun"
   ),
-  410: plainResponse(
+  410: plainTextResponse(
     "The attempt has already timed out or been cancelled. Nothing was changed.",
     "too late: this attempt has already finished"
   )
@@ -56,7 +56,7 @@ const said = (
       required: false,
       content: { "text/plain": { schema: { type: "string" }, example } }
     },
-    responses: { ...responses, ...more, 503: unavailable },
+    responses: { ...responses, ...more, 503: unavailableResponse },
     "x-codeSamples": [
       {
         lang: "Shell",
@@ -87,7 +87,7 @@ export const completionPaths: Readonly<
     `The first line of the body, truncated to ${maxProgressLineBytes} bytes, appears in the \`progress\` of the execution.`,
     "half of it is done",
     {
-      429: plainResponse(
+      429: plainTextResponse(
         "More than 60 lines in a minute.",
         "too many progress lines: at most 60 per minute"
       )

@@ -75,27 +75,30 @@ const rid: Parameter = {
   }
 }
 
-export const plainResponse = (description: string, text: string): Response => ({
+export const plainTextResponse = (description: string, text: string): Response => ({
   description,
   headers: headerReferences([]),
   content: { "text/plain": { schema: { type: "string" }, example: `${text}\n` } }
 })
 
 /** The error response of endpoints that otherwise return plain text. */
-export const unavailable = { $ref: "#/components/responses/UnavailableError" }
+export const unavailableResponse = { $ref: "#/components/responses/UnavailableError" }
 
 const responses = {
-  200: plainResponse("The ping is stored.", "OK"),
-  400: plainResponse(
+  200: plainTextResponse("The ping is stored.", "OK"),
+  400: plainTextResponse(
     "The `rid` is not a UUID, or the exit status is above 255.",
     "rid must be a UUID, and the exit status a number from 0 to 255"
   ),
-  404: plainResponse("The URL does not exist, or no longer exists.", "this ping URL does not exist")
+  404: plainTextResponse(
+    "The URL does not exist, or no longer exists.",
+    "this ping URL does not exist"
+  )
 }
 
 const createdResponses = {
-  201: plainResponse("The heartbeat is created, and the ping is stored.", "Created"),
-  429: plainResponse(
+  201: plainTextResponse("The heartbeat is created, and the ping is stored.", "Created"),
+  429: plainTextResponse(
     "The heartbeat was not created.",
     "no heartbeat was created: the plan allows no more monitors, or pings have created too many in the last minute"
   )
@@ -135,9 +138,9 @@ const pinged = (
             ...Object.fromEntries(
               Object.entries(all).map(([status, one]) => [status, withoutContent(one)])
             ),
-            503: unavailable
+            503: unavailableResponse
           }
-        : { ...all, 503: unavailable },
+        : { ...all, 503: unavailableResponse },
     "x-codeSamples": [
       {
         lang: "Shell",

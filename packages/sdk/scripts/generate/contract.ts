@@ -1,8 +1,8 @@
 import { Api } from "@scheduling/domain/Api"
 import { type Endpoint, endpointsOf, type ErrorClass } from "@scheduling/openapi/contract/endpoints"
 import type { Operation, Parameter } from "@scheduling/openapi/model"
-import { referenced } from "@scheduling/openapi/schemas/rewriting"
-import { eventStream, openApiDocument } from "@scheduling/openapi/OpenApiDocument"
+import { referencedName } from "@scheduling/openapi/schemas/rewriting"
+import { eventStreamMediaType, openApiDocument } from "@scheduling/openapi/OpenApiDocument"
 import * as SharedErrors from "@scheduling/domain/shared/Errors"
 import { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import type { JsonSchema } from "effect"
@@ -82,7 +82,7 @@ export const readContract = (): Contract => {
   const itemOf = (page: string): string | undefined => {
     const fields = document.components.schemas[page]?.properties
     if (!isRecord(fields) || !("next_cursor" in fields) || !isRecord(fields.data)) return undefined
-    return isRecord(fields.data.items) ? referenced(fields.data.items) : undefined
+    return isRecord(fields.data.items) ? referencedName(fields.data.items) : undefined
   }
 
   /** The fields of a page besides its records. */
@@ -90,7 +90,7 @@ export const readContract = (): Contract => {
     Object.entries(document.components.schemas[type]?.properties ?? {})
       .filter(([name]) => name !== "data" && name !== "next_cursor")
       .map(([name, field]) => {
-        const named = referenced(field)
+        const named = referencedName(field)
         if (named !== undefined) return { name, type: named }
         if (name === "total") return { name, type: "number | null" }
         throw new Error(`${type}.${name} has no identifier`)
@@ -100,8 +100,8 @@ export const readContract = (): Contract => {
     const success = Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1]
     const content = success !== undefined && "content" in success ? success.content : undefined
     if (content === undefined) return { kind: "nothing" }
-    const events = content[eventStream]?.schema
-    const type = referenced(events ?? content["application/json"]?.schema ?? {})
+    const events = content[eventStreamMediaType]?.schema
+    const type = referencedName(events ?? content["application/json"]?.schema ?? {})
     if (type === undefined) throw new Error(`The answer of ${name} has no identifier`)
     if (events !== undefined) return { kind: "events", type }
     const item = itemOf(type)
@@ -113,7 +113,7 @@ export const readContract = (): Contract => {
   const bodyOf = (endpoint: Endpoint, { requestBody }: Operation): ReadonlyArray<Input> => {
     const body = requestBody?.content["application/json"]?.schema
     if (body === undefined) return []
-    const type = referenced(body)
+    const type = referencedName(body)
     if (type === undefined) throw new Error(`The body of ${endpoint.name} has no identifier`)
     const { oneOf, required } = document.components.schemas[type] ?? {}
     // A PATCH without a field would be a mistake, although the contract allows it.

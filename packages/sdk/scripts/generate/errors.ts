@@ -2,13 +2,13 @@ import type { ErrorClass } from "@scheduling/openapi/contract/endpoints"
 import {
   isSchema,
   mapSchema,
-  opened,
-  plain,
+  withUnknownFields,
+  simplified,
   reference
 } from "@scheduling/openapi/schemas/rewriting"
 import { Schema, SchemaAST } from "effect"
 import type { Contract, Schema as JsonSchema } from "./contract.ts"
-import { camel, comment } from "./text.ts"
+import { camel, docComment } from "./text.ts"
 import { renderFields } from "./types.ts"
 
 /** Renders `errors.ts`: one class per error code of the contract, with the fields of its detail. */
@@ -22,9 +22,9 @@ export const renderErrors = ({ errors, schemas }: Contract): string => {
     `import { ${["ApiError", ...Object.values(bases), serverError].toSorted().join(", ")} } from "../errors.ts"`,
     `import type { ${imported.join(", ")} } from "./shared.ts"`,
     ...[...details].map(([error, detail]) => renderError(error, detail)),
-    comment("The class for each error code.") +
+    docComment("The class for each error code.") +
       `export const errorClasses = {\n${entries.join(",\n")}\n} as const`,
-    comment("Every code that this version of the contract knows.") +
+    docComment("Every code that this version of the contract knows.") +
       `export type ErrorCode = keyof typeof errorClasses`
   ].join("\n\n")
 }
@@ -41,7 +41,7 @@ const renderError = (error: ErrorClass, detail: JsonSchema): string => {
     )
   return [
     `export interface ${name}Detail {\n${renderFields(detail, where)}\n}`,
-    comment(`${error.status} \`${error.code}\`${explained(error)}`) +
+    docComment(`${error.status} \`${error.code}\`${explained(error)}`) +
       `export class ${name} extends ${baseOf(error)} {\n` +
       [
         `override readonly name: string = "${name}"\n` +
@@ -88,7 +88,8 @@ const detailOf = (error: ErrorClass): JsonSchema => {
   const fields: unknown = Reflect.get(error, "fields")
   const detail: unknown = isSchema(fields) ? fields.detail : undefined
   if (!Schema.isSchema(detail)) throw new Error(`${error.code} has no detail`)
-  return mapSchema(opened(plain(Schema.toJsonSchemaDocument(detail).schema)), (part) =>
-    typeof part.$ref === "string" ? reference(part.$ref.split("/").at(-1) ?? "") : part
+  return mapSchema(
+    withUnknownFields(simplified(Schema.toJsonSchemaDocument(detail).schema)),
+    (part) => (typeof part.$ref === "string" ? reference(part.$ref.split("/").at(-1) ?? "") : part)
   )
 }

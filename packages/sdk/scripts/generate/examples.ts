@@ -1,8 +1,8 @@
 import { type Contract, isRecord, type Method, type Query, type Schema } from "./contract.ts"
-import { referenced } from "@scheduling/openapi/schemas/rewriting"
+import { referencedName } from "@scheduling/openapi/schemas/rewriting"
 
 /** Renders a compilable call of the method from the examples of the contract. */
-export const exampleOf = (group: string, method: Method, contract: Contract): string => {
+export const renderExample = (group: string, method: Method, contract: Contract): string => {
   const { ids, inputs, name, output } = method
   const constants = ids
     .map((id) => `const ${id.name} = "${exampleIds[id.wire] ?? exampleId}"\n`)
@@ -39,7 +39,7 @@ const queryExample = ({ parameters }: Query, { schemas }: Contract): object => {
   const optional = parameters.filter((one) => !one.required).slice(0, 1)
   const fields = [...required, ...optional].map(({ name, schema }) => {
     const item = isRecord(schema.items) ? schema.items : schema
-    const target = schemas[referenced(item) ?? ""] ?? item
+    const target = schemas[referencedName(item) ?? ""] ?? item
     return [name, firstOf(target.enum) ?? firstOf(target.examples) ?? target.maximum] as const
   })
   return Object.fromEntries(fields.map(([name, value]) => [name, given(name, value)]))

@@ -4,7 +4,7 @@ import { isRecord, type Schema } from "./contract.ts"
  * Describes the limits of a field: "1 to 200 characters." Returns undefined if the field's
  * description already contains them.
  */
-export const limitsOf = (schema: Schema): string | undefined => {
+export const describeLimits = (schema: Schema): string | undefined => {
   const said = typeof schema.description === "string" ? schema.description : ""
   const bounds = notNull(schema)
   const range = rangeOf(bounds)

@@ -1,6 +1,6 @@
 import type { Contract, Group, Method, Output, PageField } from "./contract.ts"
-import { exampleOf } from "./examples.ts"
-import { comment, commentWithExample, pascal } from "./text.ts"
+import { renderExample } from "./examples.ts"
+import { docComment, docCommentWithExample, pascal } from "./text.ts"
 import { renderTypes } from "./types.ts"
 
 /** The names of files in `src/generated`, without `.ts`. */
@@ -129,7 +129,7 @@ const handWritten: ReadonlyMap<string, string> = new Map([
 ])
 
 const renderGroup = (group: Group, contract: Contract): string =>
-  `${comment(group.description)}export class ${className(group)} extends ${handWritten.get(group.name) ?? "Resource"} {
+  `${docComment(group.description)}export class ${className(group)} extends ${handWritten.get(group.name) ?? "Resource"} {
     ${group.methods.map((method) => renderMethod(group, method, contract)).join("\n\n")}
   }`
 
@@ -155,9 +155,9 @@ const renderMethod = (group: Group, method: Method, contract: Contract): string 
   ]
   const send = sends[method.output.kind]
   return [
-    commentWithExample(
+    docCommentWithExample(
       [sentence(method.summary), ...method.description.split("\n\n")],
-      exampleOf(group.name, method, contract)
+      renderExample(group.name, method, contract)
     ),
     `${method.name}(${parameters.join(", ")}): ${returned(method.output)} {\n`,
     `return this.${send}({ ${parts.filter((part) => part !== false).join(", ")} })\n}`
@@ -202,7 +202,7 @@ const renderResourcesClass = (groups: ReadonlyArray<Group>): string =>
 
   /** The methods of the service, one member for each group of the contract. */
   export class Resources {
-    ${groups.map((group) => `${comment(group.description)}readonly ${group.name}: ${className(group)}`).join("\n")}
+    ${groups.map((group) => `${docComment(group.description)}readonly ${group.name}: ${className(group)}`).join("\n")}
 
     constructor(caller: Caller) {
       ${groups.map((group) => `this.${group.name} = new ${className(group)}(caller)`).join("\n")}

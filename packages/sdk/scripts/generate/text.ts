@@ -1,11 +1,11 @@
 const width = 96
 
 /** Renders a wrapped doc comment. Returns an empty string without paragraphs. */
-export const comment = (...paragraphs: ReadonlyArray<string | undefined>): string =>
+export const docComment = (...paragraphs: ReadonlyArray<string | undefined>): string =>
   rendered(paragraphs.flatMap((one) => (one ? [wrap(escaped(one))] : [])))
 
-/** Like `comment`, with an example, whose lines are not wrapped. */
-export const commentWithExample = (paragraphs: ReadonlyArray<string>, example: string): string =>
+/** Like `docComment`, with an example, whose lines are not wrapped. */
+export const docCommentWithExample = (paragraphs: ReadonlyArray<string>, example: string): string =>
   rendered([
     ...paragraphs.map((one) => wrap(escaped(one))),
     ["@example", ...escaped(example).split("\n")]

@@ -1,8 +1,8 @@
-import { componentName } from "@scheduling/openapi/responses/declaredErrors"
-import { referenced } from "@scheduling/openapi/schemas/rewriting"
+import { errorComponentName } from "@scheduling/openapi/responses/declaredErrors"
+import { referencedName } from "@scheduling/openapi/schemas/rewriting"
 import { type Contract, isRecord, pageQuery, type Query, type Schema } from "./contract.ts"
-import { limitsOf } from "./limits.ts"
-import { comment } from "./text.ts"
+import { describeLimits } from "./limits.ts"
+import { docComment } from "./text.ts"
 
 /** Renders the input and output types, by their names in the OpenAPI document. */
 export const renderTypes = ({
@@ -13,7 +13,7 @@ export const renderTypes = ({
 }: Contract): Readonly<Record<string, string>> => {
   const kinds = [...new Set(brands.values())].toSorted()
   // Errors of responses are classes. Other schemas named errors are parts of responses.
-  const classes = new Set(errors.map(componentName))
+  const classes = new Set(errors.map(errorComponentName))
   const named = Object.entries(schemas).filter(
     ([name, schema]) => !classes.has(name) && !isPage(schema)
   )
@@ -32,7 +32,7 @@ export const renderTypes = ({
 const isPage = ({ properties }: Schema) => isRecord(properties) && "next_cursor" in properties
 
 const renderNamed = (name: string, schema: Schema, brands: Contract["brands"]): string => {
-  const doc = comment(described(schema))
+  const doc = docComment(described(schema))
   // Only request bodies are closed. Responses may gain fields.
   const where = { owner: name, brands, isInput: schema.additionalProperties === false }
   const fields = isRecord(schema.properties) ? renderFields(schema, where) : undefined
@@ -75,7 +75,7 @@ export const renderFields = (
 const renderField = (name: string, field: Schema, isRequired: boolean, where: Where): string => {
   const type = renderSchema(field, where, where.brands.get(`${where.owner}.${name}`))
   const optional = where.isInput ? `?: ${type} | undefined` : `?: ${type}`
-  return `${comment(withLimits(field, where))}readonly ${name}${isRequired ? `: ${type}` : optional}`
+  return `${docComment(withLimits(field, where))}readonly ${name}${isRequired ? `: ${type}` : optional}`
 }
 
 /**
@@ -124,7 +124,7 @@ const renderChoice = (
 }
 
 const renderSchema = (schema: Schema, where: Where, brand?: string): string => {
-  const name = referenced(schema)
+  const name = referencedName(schema)
   if (name !== undefined) return name
   if (Array.isArray(schema.enum)) return literals(schema.enum)
   const union: unknown = schema.anyOf ?? schema.oneOf
@@ -185,7 +185,7 @@ const oneOrMore = (schema: Schema): Schema =>
 
 /** Limits are documented only for inputs. Responses always satisfy them. */
 const withLimits = (field: Schema, { isInput }: Where): string | undefined => {
-  const parts = [described(field), isInput ? limitsOf(field) : undefined]
+  const parts = [described(field), isInput ? describeLimits(field) : undefined]
   return parts.filter((part) => part !== undefined).join(" ")
 }
 

@@ -6,16 +6,16 @@ import {
   type HttpClientResponse
 } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { randomKey } from "../transport/idempotencyKey.ts"
+import { randomIdempotencyKey } from "../transport/idempotencyKey.ts"
 import { type Failure, isRepeatable, retryDelayMs } from "../transport/retry.ts"
 
 /** Adds one idempotency key for all attempts, on endpoints that accept a key. */
-export const withKey = (
+export const withIdempotencyKey = (
   endpoint: HttpApiEndpoint.Top,
   request: HttpClientRequest.HttpClientRequest
 ): HttpClientRequest.HttpClientRequest =>
   takesKey(endpoint) && request.headers[keyHeader] === undefined
-    ? HttpClientRequest.setHeader(request, keyHeader, randomKey())
+    ? HttpClientRequest.setHeader(request, keyHeader, randomIdempotencyKey())
     : request
 
 const takesKey = ({ headers }: HttpApiEndpoint.Top) =>

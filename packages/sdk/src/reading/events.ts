@@ -1,7 +1,7 @@
 import { raceWithAbort, sleep } from "../transport/clock.ts"
 import { ApiError, ConnectionError, SchedulingError, TimeoutError } from "../errors.ts"
 import { EventParser } from "./EventParser.ts"
-import type { Answer } from "../transport/Http.ts"
+import type { ResponseWithData } from "../transport/Http.ts"
 import type { InWorkspace, RequestOptions } from "../options.ts"
 
 export interface StreamOptions extends Omit<RequestOptions, "timeoutMs"> {
@@ -35,8 +35,8 @@ const longestPauseMs = 30_000
  * event. Fails if the first stream cannot be opened, and later only if the service rejects a
  * stream.
  */
-export async function* follow<A>(
-  open: (lastEventId: string | undefined) => Promise<Answer>,
+export async function* followEvents<A>(
+  open: (lastEventId: string | undefined) => Promise<ResponseWithData>,
   lastEventId: string | undefined,
   signal: AbortSignal | undefined
 ): AsyncGenerator<A, void, undefined> {
@@ -44,7 +44,7 @@ export async function* follow<A>(
   let failures = 0
   let wasOpened = false
   for (;;) {
-    let answer: Answer
+    let answer: ResponseWithData
     try {
       answer = await open(parser.lastEventId)
     } catch (error) {

@@ -1,5 +1,5 @@
 import { ApiPromise } from "../ApiPromise.ts"
-import type { Answer } from "../transport/Http.ts"
+import type { ResponseWithData } from "../transport/Http.ts"
 import { checkWholeNumber } from "../options.ts"
 
 export interface IterationLimit {
@@ -49,7 +49,7 @@ export class PagePromise<A, More = unknown>
   extends ApiPromise<Page<A> & More>
   implements AsyncIterable<A>
 {
-  constructor(fetchPage: (cursor: string | undefined) => Promise<Answer>) {
+  constructor(fetchPage: (cursor: string | undefined) => Promise<ResponseWithData>) {
     const toPage = (answer: unknown): Page<A> & More => {
       const { data, next_cursor, ...more } = answer as Pick<Page<A>, "data" | "next_cursor"> & More
       const page = new Page<A>({ data, next_cursor }, async (cursor) =>

@@ -14,7 +14,12 @@ import type {
   ExecutionId,
   RunRequest
 } from "../generated/shared.ts"
-import { type Idempotent, type InWorkspace, limits, type RequestOptions } from "../options.ts"
+import {
+  type Idempotent,
+  type InWorkspace,
+  requestLimits,
+  type RequestOptions
+} from "../options.ts"
 import { Resource } from "../Resource.ts"
 import { serverWaitMs, nextPauseMs, roundTripAllowanceMs } from "./waitPace.ts"
 
@@ -159,7 +164,7 @@ const untilFinished = async <A extends { readonly finished_at: string | null }>(
   { signal, ...given }: Pick<WaitOptions, "signal" | "timeoutMs">,
   ask: (waitSeconds: number, attemptMs: number) => Promise<A>
 ): Promise<A> => {
-  const { timeoutMs } = limits({ timeoutMs: given.timeoutMs }, defaults)
+  const { timeoutMs } = requestLimits({ timeoutMs: given.timeoutMs }, defaults)
   const endsAt = now() + timeoutMs
   for (;;) {
     const askedAt = now()

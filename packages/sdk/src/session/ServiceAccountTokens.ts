@@ -3,13 +3,13 @@ import { SchedulingError } from "../errors.ts"
 import type { Http } from "../transport/Http.ts"
 import { type ServiceAccountCredential, checkVisibleAscii } from "../options.ts"
 import { renewalTimeOfNewToken } from "./tokenLife.ts"
-import type { Bearer } from "./UserSession.ts"
+import type { BearerSource } from "./UserSession.ts"
 
 /**
  * A service account's access tokens. The first call requests a token. Later calls renew it shortly
  * before it expires or when it is rejected, once for all waiting calls.
  */
-export class ServiceAccountTokens implements Bearer {
+export class ServiceAccountTokens implements BearerSource {
   readonly problem = undefined
   readonly #http: Http
   readonly #form: Readonly<Record<string, string>>

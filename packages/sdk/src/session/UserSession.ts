@@ -2,12 +2,12 @@ import { now } from "../transport/clock.ts"
 import { SchedulingError } from "../errors.ts"
 import { InvalidRefreshTokenError } from "../generated/errors.ts"
 import type { TokenPair } from "../generated/shared.ts"
-import type { Answer, Http } from "../transport/Http.ts"
+import type { ResponseWithData, Http } from "../transport/Http.ts"
 import { refreshLimits, renewalTimeOfNewToken, renewalTimeOfStoredToken } from "./tokenLife.ts"
 import { type SessionListener, checkVisibleAscii } from "../options.ts"
 
 /** Provides the credential for requests. */
-export interface Bearer {
+export interface BearerSource {
   /** Returns the credential to send, if any. */
   readonly current: () => Promise<string | undefined>
   /** Replaces a rejected credential. Returns whether there is a new one. */
@@ -17,10 +17,13 @@ export interface Bearer {
   /**
    * Stores the new tokens from the response to a password change, which has revoked the old tokens.
    */
-  readonly exchange: (answer: Promise<Answer>, newPassword: string) => Promise<Answer>
+  readonly exchange: (
+    answer: Promise<ResponseWithData>,
+    newPassword: string
+  ) => Promise<ResponseWithData>
 }
 
-export const fixedBearer = (credential: string | undefined): Bearer => ({
+export const fixedBearer = (credential: string | undefined): BearerSource => ({
   current: () => Promise.resolve(credential),
   replace: () => Promise.resolve(false),
   exchange: (answer) => answer,
@@ -31,9 +34,9 @@ export const fixedBearer = (credential: string | undefined): Bearer => ({
 })
 
 /** Creates a bearer whose tokens the caller manages. */
-export const bearerFrom = (
+export const callerManagedBearer = (
   accessToken: (rejected: string | undefined) => Promise<string | undefined>
-): Bearer => ({
+): BearerSource => ({
   current: () => accessToken(undefined),
   replace: async (rejected) => ((await accessToken(rejected)) ?? rejected) !== rejected,
   exchange: (answer) => answer,
@@ -48,7 +51,7 @@ interface Login {
 }
 
 /** A login's tokens. They are refreshed shortly before they expire, once for all waiting calls. */
-export class UserSession implements Bearer {
+export class UserSession implements BearerSource {
   readonly #http: Http
   readonly #onTokens: SessionListener["onTokens"]
   #login: Login | undefined
@@ -93,7 +96,7 @@ export class UserSession implements Bearer {
     return hasEnded ? "the session has ended; log in again" : undefined
   }
 
-  exchange(answer: Promise<Answer>, newPassword: string): Promise<Answer> {
+  exchange(answer: Promise<ResponseWithData>, newPassword: string): Promise<ResponseWithData> {
     const exchanged = answer.then(async (given) => {
       if (this.#login !== undefined) this.#login = { ...this.#login, password: newPassword }
       await this.#keep(given.data)

@@ -2,8 +2,8 @@ import { raceWithAbort } from "./clock.ts"
 import { NoCredentialError, SchedulingError } from "../errors.ts"
 import { InvalidTokenError } from "../generated/errors.ts"
 import type { PasswordChange, WhoAmI, Workspace, WorkspaceId } from "../generated/shared.ts"
-import type { Answer, Http } from "./Http.ts"
-import { randomKey } from "./idempotencyKey.ts"
+import type { ResponseWithData, Http } from "./Http.ts"
+import { randomIdempotencyKey } from "./idempotencyKey.ts"
 import {
   type Idempotent,
   type InWorkspace,
@@ -11,7 +11,7 @@ import {
   type Versioned,
   checkVisibleAscii
 } from "../options.ts"
-import type { Bearer } from "../session/UserSession.ts"
+import type { BearerSource } from "../session/UserSession.ts"
 
 /** One call, as described by a generated method. */
 export interface Call {
@@ -38,10 +38,10 @@ export interface Call {
 /** Turns calls into requests by adding the workspace, the credential and the idempotency key. */
 export class Caller {
   readonly #http: Http
-  readonly #bearer: Bearer
+  readonly #bearer: BearerSource
   #workspaceId: Promise<WorkspaceId> | undefined
 
-  constructor(http: Http, bearer: Bearer, workspaceId: WorkspaceId | undefined) {
+  constructor(http: Http, bearer: BearerSource, workspaceId: WorkspaceId | undefined) {
     this.#http = http
     this.#bearer = bearer
     if (workspaceId !== undefined) this.#workspaceId = Promise.resolve(workspaceId)
@@ -54,7 +54,7 @@ export class Caller {
     return caller
   }
 
-  async send(call: Call): Promise<Answer> {
+  async send(call: Call): Promise<ResponseWithData> {
     const { idempotencyKey, version, workspaceId, ...given } = call.options ?? {}
     const options =
       version === undefined
@@ -81,7 +81,7 @@ export class Caller {
       idempotencyKey:
         idempotencyKey === undefined
           ? call.acceptsKey === true
-            ? randomKey()
+            ? randomIdempotencyKey()
             : undefined
           : checkVisibleAscii("idempotencyKey", idempotencyKey, 255)
     }

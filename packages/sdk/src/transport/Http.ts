@@ -1,11 +1,11 @@
 import { now, raceWithAbort, sleep } from "./clock.ts"
-import { userAgent, variable } from "./environment.ts"
+import { userAgent, environmentVariable } from "./environment.ts"
 import { ApiError, ConnectionError, SchedulingError, TimeoutError } from "../errors.ts"
 import {
   checkHeaders,
   type Fetch,
   type RequestLimits,
-  limits,
+  requestLimits,
   parseBaseUrl,
   type Settings
 } from "../options.ts"
@@ -37,7 +37,7 @@ export interface HttpRequest {
   readonly isStream?: boolean
 }
 
-export interface Answer {
+export interface ResponseWithData {
   readonly data: unknown
   readonly response: Response
 }
@@ -59,22 +59,22 @@ export class Http {
   readonly #observer: Observer
 
   constructor(settings: Settings) {
-    const baseUrl = settings.baseUrl ?? variable("SCHEDULING_URL")
+    const baseUrl = settings.baseUrl ?? environmentVariable("SCHEDULING_URL")
     this.#baseUrl = parseBaseUrl(baseUrl ?? "http://127.0.0.1:4000")
     // The global `fetch` is looked up at each call, so that a patched or polyfilled `fetch` is
     // used.
     this.#fetch = settings.fetch ?? ((url, init) => fetch(url, init))
     this.#headers = checkHeaders(settings.defaultHeaders)
-    this.#limits = limits(settings, { timeoutMs: 30_000, maxRetries: 2 })
-    const logger = variable("SCHEDULING_LOG") === "debug" ? console : undefined
+    this.#limits = requestLimits(settings, { timeoutMs: 30_000, maxRetries: 2 })
+    const logger = environmentVariable("SCHEDULING_LOG") === "debug" ? console : undefined
     const { onRequest, onResponse } = settings
     this.#observer = { logger: settings.logger ?? logger, onRequest, onResponse }
   }
 
   /** Returns the response if its status is 200 to 299. Makes at most `maxRetries + 1` attempts. */
-  async send(request: HttpRequest): Promise<Answer> {
+  async send(request: HttpRequest): Promise<ResponseWithData> {
     const { signal } = request
-    const { maxRetries, timeoutMs } = limits(request, this.#limits)
+    const { maxRetries, timeoutMs } = requestLimits(request, this.#limits)
     const init = this.#initOf(request)
     const repeatable = request.isRepeatable ?? isRepeatable(request.verb, request.idempotencyKey)
     for (let number = 0; ; number++) {
@@ -143,7 +143,7 @@ export class Http {
     init: RequestInit,
     timeoutMs: number,
     signal: AbortSignal | undefined
-  ): Promise<Answer> {
+  ): Promise<ResponseWithData> {
     signal?.throwIfAborted()
     const controller = new AbortController()
     const abort = () => controller.abort(signal?.reason)
@@ -173,7 +173,7 @@ export class Http {
     }
   }
 
-  async #exchange({ isStream, path }: HttpRequest, init: RequestInit): Promise<Answer> {
+  async #exchange({ isStream, path }: HttpRequest, init: RequestInit): Promise<ResponseWithData> {
     // Browsers reject a `fetch` that is called as a method of another object.
     const fetch = this.#fetch
     const response = await fetch(this.#baseUrl + path, init)

@@ -22,7 +22,7 @@ type Variable =
  * Returns an environment variable. An empty variable counts as unset, because CI sets missing
  * secrets to an empty string.
  */
-export const variable = (name: Variable): string | undefined => {
+export const environmentVariable = (name: Variable): string | undefined => {
   try {
     return runtime()?.env?.[name]?.trim() || undefined
   } catch {

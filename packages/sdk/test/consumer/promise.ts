@@ -44,8 +44,11 @@ export const main = async (baseUrl: string): Promise<ReadonlyArray<string>> => {
   return [...names, same.id, String(next), requestId ?? "", String(first.data.length)]
 }
 
-/** Calls that the compiler must reject. This function is never called. */
-export const refused = (client: SchedulingClient, apiKeyId: ApiKeyId, taskId: CronTaskId) => {
+/**
+ * Calls that the compiler must accept, or reject where a comment expects an error. This function is
+ * never called.
+ */
+export const compilerTests = (client: SchedulingClient, apiKeyId: ApiKeyId, taskId: CronTaskId) => {
   const url = "https://example.com"
   // A plain string is accepted as any id, but a branded id only where its kind is expected.
   void client.cron.get(taskId)

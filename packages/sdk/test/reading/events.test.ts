@@ -1,7 +1,12 @@
 import { ForbiddenError, type LiveEvent, SchedulingClient } from "@scheduling/sdk"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { EventParser } from "../../src/reading/EventParser.ts"
-import { broken, failure, scriptedFetch, type Step } from "../support/scriptedFetch.ts"
+import {
+  fetchError,
+  errorResponse,
+  scriptedFetch,
+  type ScriptedResponse
+} from "../support/scriptedFetch.ts"
 
 const encode = (text: string) => new TextEncoder().encode(text)
 
@@ -60,7 +65,7 @@ const silent = (...messages: ReadonlyArray<string>) =>
     })
   )
 
-const clientOf = (...steps: ReadonlyArray<Step>) => {
+const clientOf = (...steps: ReadonlyArray<ScriptedResponse>) => {
   const { fetch, sent } = scriptedFetch(...steps)
   return {
     client: new SchedulingClient({ apiKey: "k", workspaceId: "ws", fetch, maxRetries: 0 }),
@@ -102,9 +107,9 @@ describe("a stream of events", () => {
   it("continues where the last stream ended, for any reason", async () => {
     const { client, resumed } = clientOf(
       stream("id: 0\n\n", message("1")),
-      broken("ECONNREFUSED"),
-      failure(503, "unavailable"),
-      failure(429, "rate_limited"),
+      fetchError("ECONNREFUSED"),
+      errorResponse(503, "unavailable"),
+      errorResponse(429, "rate_limited"),
       stream(message("2")),
       silent(message("3")),
       stream(message("4"))
@@ -115,7 +120,7 @@ describe("a stream of events", () => {
   })
 
   it("begins at a time until it has received an id", async () => {
-    const { client, resumed } = clientOf(stream(), broken("ECONNREFUSED"), stream(message("1")))
+    const { client, resumed } = clientOf(stream(), fetchError("ECONNREFUSED"), stream(message("1")))
     const time = "2026-01-31T09:30:00Z"
     expect(await settled(take(client.events.stream({ lastEventId: time }), 1))).toEqual(["1"])
     expect(resumed()).toEqual([time, time, time])
@@ -124,13 +129,13 @@ describe("a stream of events", () => {
   it("throws errors that are not temporary", async () => {
     const { client } = clientOf(
       stream(message("1")),
-      failure(403, "forbidden", { required_role: "viewer" })
+      errorResponse(403, "forbidden", { required_role: "viewer" })
     )
     expect(await settled(take(client.events.stream(), 2))).toBeInstanceOf(ForbiddenError)
   })
 
   it("throws if it cannot be opened at all", async () => {
-    const { client } = clientOf(broken("ECONNREFUSED"))
+    const { client } = clientOf(fetchError("ECONNREFUSED"))
     expect(await settled(take(client.events.stream(), 1))).toMatchObject({
       message: expect.stringContaining("ECONNREFUSED")
     })

@@ -1,8 +1,13 @@
 import { SchedulingClient, SchedulingError } from "@scheduling/sdk"
 import { describe, expect, it } from "vitest"
-import { failure, page, scriptedFetch, type Step } from "../support/scriptedFetch.ts"
+import {
+  errorResponse,
+  pageResponse,
+  scriptedFetch,
+  type ScriptedResponse
+} from "../support/scriptedFetch.ts"
 
-const clientOf = (...steps: ReadonlyArray<Step>) => {
+const clientOf = (...steps: ReadonlyArray<ScriptedResponse>) => {
   const { fetch, sent } = scriptedFetch(...steps)
   return {
     client: new SchedulingClient({ apiKey: "k", workspaceId: "ws", fetch, maxRetries: 0 }),
@@ -15,9 +20,9 @@ const items = (...ids: ReadonlyArray<string>) => ids.map((id) => ({ id }))
 describe("a list", () => {
   it("iterates over the records of all pages with the same filters", async () => {
     const { client, paths } = clientOf(
-      page(items("a", "b"), "c1"),
-      page([], "c2"),
-      page(items("c"), null)
+      pageResponse(items("a", "b"), "c1"),
+      pageResponse([], "c2"),
+      pageResponse(items("c"), null)
     )
     const ids: Array<string> = []
     for await (const task of client.cron.list({ limit: 2, status: "paused" })) ids.push(task.id)
@@ -30,13 +35,13 @@ describe("a list", () => {
   })
 
   it("requests no more pages when the loop ends", async () => {
-    const { client, paths } = clientOf(page(items("a", "b"), "c1"))
+    const { client, paths } = clientOf(pageResponse(items("a", "b"), "c1"))
     for await (const task of client.cron.list()) if (task.id === "b") break
     expect(paths()).toEqual([""])
   })
 
   it("is the first page when it is awaited, and continues with nextPage", async () => {
-    const { client } = clientOf(page(items("a"), "c1"), page(items("b"), null))
+    const { client } = clientOf(pageResponse(items("a"), "c1"), pageResponse(items("b"), null))
     const first = await client.cron.list({ limit: 1 })
     expect(first).toMatchObject({ data: items("a"), next_cursor: "c1" })
     const second = await first.nextPage()
@@ -53,7 +58,10 @@ describe("a list", () => {
   })
 
   it("continues from a page that was kept", async () => {
-    const { client, paths } = clientOf(page(items("b"), "c2"), page(items("c"), null))
+    const { client, paths } = clientOf(
+      pageResponse(items("b"), "c2"),
+      pageResponse(items("c"), null)
+    )
     const ids: Array<string> = []
     for await (const { id } of await client.cron.list({ cursor: "c1" })) ids.push(id)
     expect(ids).toEqual(["b", "c"])
@@ -61,25 +69,28 @@ describe("a list", () => {
   })
 
   it("is an array of the requested number of records, without an unnecessary request", async () => {
-    const { client, paths } = clientOf(page(items("a", "b"), "c1"), page(items("c", "d"), "c2"))
+    const { client, paths } = clientOf(
+      pageResponse(items("a", "b"), "c1"),
+      pageResponse(items("c", "d"), "c2")
+    )
     const tasks = await client.cron.list({ limit: 2 }).toArray({ limit: 3 })
     expect(tasks).toEqual(items("a", "b", "c"))
     expect(paths()).toEqual(["?limit=2", "?limit=2&cursor=c1"])
   })
 
   it("is an array of all records, also from a page", async () => {
-    const { client } = clientOf(page(items("a"), "c1"), page(items("b"), null))
+    const { client } = clientOf(pageResponse(items("a"), "c1"), pageResponse(items("b"), null))
     const first = await client.cron.list()
     expect(await first.toArray({ limit: 100 })).toEqual(items("a", "b"))
   })
 
   it.each([0, -1, 1.5, Number.NaN])("rejects a limit of %d records", async (limit) => {
-    const { client } = clientOf(page([], null))
+    const { client } = clientOf(pageResponse([], null))
     await expect(client.cron.list().toArray({ limit })).rejects.toThrow(/^limit must be/)
   })
 
   it("rejects an array without a limit like other wrong arguments", async () => {
-    const { client } = clientOf(page([], null), page([], null))
+    const { client } = clientOf(pageResponse([], null), pageResponse([], null))
     const careless = client.cron.list() as unknown as { toArray: () => Promise<unknown> }
     await expect(careless.toArray()).rejects.toThrow(SchedulingError)
     const first = (await client.cron.list()) as unknown as typeof careless
@@ -87,7 +98,7 @@ describe("a list", () => {
   })
 
   it("throws if a page cannot be fetched, after the records before it", async () => {
-    const { client } = clientOf(page(items("a"), "c1"), failure(403, "forbidden"))
+    const { client } = clientOf(pageResponse(items("a"), "c1"), errorResponse(403, "forbidden"))
     const ids: Array<string> = []
     const loop = async () => {
       for await (const { id } of client.cron.list()) ids.push(id)
@@ -97,7 +108,7 @@ describe("a list", () => {
   })
 
   it("returns the first page with its response", async () => {
-    const { client } = clientOf(page(items("a"), null))
+    const { client } = clientOf(pageResponse(items("a"), null))
     const { data, requestId } = await client.cron.list().withResponse()
     expect(data.data).toEqual(items("a"))
     expect(requestId).toBe("req-1")

@@ -1,19 +1,29 @@
 import { NotFoundError, SchedulingClient, WaitTimeoutError } from "@scheduling/sdk"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import type { ChainId, ChainRunId, CronTaskId, DelayedTaskId, ExecutionId } from "@scheduling/sdk"
-import { failure, json, scriptedFetch, type Sent, type Step } from "../support/scriptedFetch.ts"
+import {
+  errorResponse,
+  jsonResponse,
+  scriptedFetch,
+  type SentRequest,
+  type ScriptedResponse
+} from "../support/scriptedFetch.ts"
 
 const id = "e-1" as ExecutionId
-const running = json.bind(null, { id, status: "running", finished_at: null })
-const ended = json.bind(null, { id, status: "failed", finished_at: "2026-01-31T09:30:00.131Z" })
+const running = jsonResponse.bind(null, { id, status: "running", finished_at: null })
+const ended = jsonResponse.bind(null, {
+  id,
+  status: "failed",
+  finished_at: "2026-01-31T09:30:00.131Z"
+})
 
 /** Responds as the service does when the requested waiting time has passed. */
-const held = async ({ path }: Sent) => {
+const held = async ({ path }: SentRequest) => {
   await new Promise((resolve) => setTimeout(resolve, Number(/=(\d+)$/.exec(path)?.[1]) * 1_000))
   return running()
 }
 
-const clientOf = (...steps: ReadonlyArray<Step>) => {
+const clientOf = (...steps: ReadonlyArray<ScriptedResponse>) => {
   const { fetch, sent } = scriptedFetch(...steps)
   return {
     client: new SchedulingClient({ apiKey: "k", workspaceId: "ws", fetch, maxRetries: 0 }),
@@ -67,7 +77,7 @@ describe("waiting for an execution", () => {
   })
 
   it("explains what to do with the id of a task", async () => {
-    const { client } = clientOf(failure(404, "not_found", { resource: "execution" }))
+    const { client } = clientOf(errorResponse(404, "not_found", { resource: "execution" }))
     const { error } = (await settle(client.executions.wait(id))) as { readonly error: Error }
     expect(error).toBeInstanceOf(NotFoundError)
     expect(error.message).toBe(
@@ -106,7 +116,7 @@ describe("running and waiting", () => {
   it("returns the run of a chain", async () => {
     const steps = [{ name: "one", execution: { status_code: 200, response_body: "ok" } }]
     const run = { id: "r-1" as ChainRunId, finished_at: "2026-01-31T09:30:00.131Z", steps }
-    const { asked, client } = clientOf(running(), json(run))
+    const { asked, client } = clientOf(running(), jsonResponse(run))
     const result = await settle(client.chains.runAndWait("c-1" as ChainId))
     expect(result).toEqual({ value: run })
     expect(asked()).toEqual(["POST /chains/c-1/run", "GET /chains/c-1/runs/e-1?wait_seconds=30"])

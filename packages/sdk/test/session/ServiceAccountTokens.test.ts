@@ -1,11 +1,17 @@
 import { SchedulingClient } from "@scheduling/sdk"
 import { afterEach, describe, expect, it, vi } from "vitest"
-import { failure, json, page, scriptedFetch, type Step } from "../support/scriptedFetch.ts"
+import {
+  errorResponse,
+  jsonResponse,
+  pageResponse,
+  scriptedFetch,
+  type ScriptedResponse
+} from "../support/scriptedFetch.ts"
 
 const token = (access_token: string, expires_in = 900) =>
-  json({ access_token, token_type: "Bearer", expires_in })
+  jsonResponse({ access_token, token_type: "Bearer", expires_in })
 
-const clientOf = (...steps: ReadonlyArray<Step>) => {
+const clientOf = (...steps: ReadonlyArray<ScriptedResponse>) => {
   const { fetch, sent } = scriptedFetch(...steps)
   const client = new SchedulingClient({
     clientId: "the-id",
@@ -21,7 +27,7 @@ afterEach(() => void vi.useRealTimers())
 
 describe("a client of a service account", () => {
   it("gets one token for all waiting calls, by a form", async () => {
-    const { client, sent } = clientOf(token("one"), page([], null), page([], null))
+    const { client, sent } = clientOf(token("one"), pageResponse([], null), pageResponse([], null))
     await Promise.all([client.workers.list(), client.members.list()])
     const [asked, ...calls] = sent
     expect(asked?.path).toBe("/v1/auth/token")
@@ -41,13 +47,13 @@ describe("a client of a service account", () => {
     vi.useFakeTimers({ toFake: ["Date", "performance"] })
     const { client, paths, sent } = clientOf(
       token("one"),
-      page([], null),
-      page([], null),
+      pageResponse([], null),
+      pageResponse([], null),
       token("two"),
-      page([], null),
-      failure(401, "invalid_token"),
+      pageResponse([], null),
+      errorResponse(401, "invalid_token"),
       token("three"),
-      page([], null)
+      pageResponse([], null)
     )
     await client.workers.list()
     vi.advanceTimersByTime(860_000)
@@ -60,7 +66,7 @@ describe("a client of a service account", () => {
   })
 
   it("fails with the code of the token endpoint", async () => {
-    const refused = json(
+    const refused = jsonResponse(
       { error: "invalid_client", error_description: "The client_id is unknown." },
       401
     )
@@ -75,8 +81,8 @@ describe("a client of a service account", () => {
   it("requests its workspace", async () => {
     const { fetch, sent } = scriptedFetch(
       token("one"),
-      json({ kind: "service_account", workspace_id: "ws-tool", service_account: {} }),
-      page([], null)
+      jsonResponse({ kind: "service_account", workspace_id: "ws-tool", service_account: {} }),
+      pageResponse([], null)
     )
     const client = new SchedulingClient({ clientId: "a", clientSecret: "b", fetch })
     await client.workers.list()

@@ -1,13 +1,13 @@
 import { SchedulingClient, type TokenPair } from "@scheduling/sdk"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import {
-  broken,
-  empty,
-  failure,
-  hanging,
-  json,
+  fetchError,
+  noContentResponse,
+  errorResponse,
+  neverResponds,
+  jsonResponse,
   scriptedFetch,
-  type Step
+  type ScriptedResponse
 } from "../support/scriptedFetch.ts"
 
 const pair = (name: string, expires_in = 900): TokenPair => ({
@@ -19,12 +19,12 @@ const pair = (name: string, expires_in = 900): TokenPair => ({
 
 const jwt = (exp: number) => `x.${btoa(JSON.stringify({ exp })).replaceAll("=", "")}.y`
 
-const expired = () => failure(401, "invalid_token")
-const me = () => json({ id: "u1" })
+const expired = () => errorResponse(401, "invalid_token")
+const me = () => jsonResponse({ id: "u1" })
 
 const clientOf = (
   tokens: Pick<TokenPair, "access_token" | "refresh_token">,
-  ...steps: ReadonlyArray<Step>
+  ...steps: ReadonlyArray<ScriptedResponse>
 ) => {
   const { fetch, sent } = scriptedFetch(...steps)
   const kept: Array<TokenPair | undefined> = []
@@ -56,7 +56,7 @@ describe("tokens", () => {
       expired(),
       expired(),
       expired(),
-      json(pair("2")),
+      jsonResponse(pair("2")),
       me(),
       me(),
       me()
@@ -72,7 +72,7 @@ describe("tokens", () => {
   })
 
   it("of a changed password replace the earlier tokens", async () => {
-    const { client, kept, log } = clientOf(pair("1"), json(pair("2")), me())
+    const { client, kept, log } = clientOf(pair("1"), jsonResponse(pair("2")), me())
     await client.auth.changePassword({ current_password: "old", new_password: "new" })
     await client.auth.getMe()
     expect(log()).toEqual(["POST /v1/auth/password access-1", "GET /v1/auth/me access-2"])
@@ -81,12 +81,12 @@ describe("tokens", () => {
 
   it("of a changed password are awaited by a call that began earlier", async () => {
     let answerChange = (_: Response) => {}
-    const byPath: Step = ({ headers, path }) => {
+    const byPath: ScriptedResponse = ({ headers, path }) => {
       if (path === "/v1/auth/password") return new Promise((resolve) => (answerChange = resolve))
       if (path === "/v1/auth/me")
         return headers.get("authorization") === "Bearer access-2" ? me() : expired()
-      setTimeout(() => answerChange(json(pair("2"))), 0)
-      return failure(401, "invalid_refresh_token")
+      setTimeout(() => answerChange(jsonResponse(pair("2"))), 0)
+      return errorResponse(401, "invalid_refresh_token")
     }
     const { client, log } = clientOf(pair("1"), byPath, byPath, byPath, byPath)
     const changing = client.auth.changePassword({ current_password: "old", new_password: "new" })
@@ -105,7 +105,14 @@ describe("tokens", () => {
   it("that another call has refreshed are used by a call that was rejected later", async () => {
     let answerLate = (_: Response) => {}
     const late = () => new Promise<Response>((resolve) => (answerLate = resolve))
-    const { client, log } = clientOf(pair("1"), late, expired(), json(pair("2")), me(), me())
+    const { client, log } = clientOf(
+      pair("1"),
+      late,
+      expired(),
+      jsonResponse(pair("2")),
+      me(),
+      me()
+    )
     const slow = client.auth.getMe()
     await client.auth.getMe()
     answerLate(expired())
@@ -118,10 +125,10 @@ describe("tokens", () => {
     const { client, log } = clientOf(
       pair("1"),
       expired(),
-      json(pair("2")),
+      jsonResponse(pair("2")),
       me(),
       me(),
-      json(pair("3")),
+      jsonResponse(pair("3")),
       me()
     )
     await client.auth.getMe()
@@ -140,7 +147,7 @@ describe("tokens", () => {
     const seconds = Date.now() / 1000
     const stale = clientOf(
       { access_token: jwt(seconds + 30), refresh_token: "r" },
-      json(pair("2")),
+      jsonResponse(pair("2")),
       me()
     )
     await stale.client.auth.getMe()
@@ -152,13 +159,13 @@ describe("tokens", () => {
   })
 
   it("that are rejected after a refresh too cause an error", async () => {
-    const { client, log } = clientOf(pair("1"), expired(), json(pair("2")), expired())
+    const { client, log } = clientOf(pair("1"), expired(), jsonResponse(pair("2")), expired())
     await expect(client.auth.getMe()).rejects.toMatchObject({ name: "InvalidTokenError" })
     expect(log()).toHaveLength(3)
   })
 
   it("other rejections do not refresh", async () => {
-    const { client, log } = clientOf(pair("1"), failure(401, "invalid_credentials"))
+    const { client, log } = clientOf(pair("1"), errorResponse(401, "invalid_credentials"))
     await expect(client.auth.getMe()).rejects.toMatchObject({ name: "InvalidCredentialsError" })
     expect(log()).toHaveLength(1)
   })
@@ -167,7 +174,7 @@ describe("tokens", () => {
     const { client, kept, log } = clientOf(
       pair("1"),
       expired(),
-      failure(401, "invalid_refresh_token")
+      errorResponse(401, "invalid_refresh_token")
     )
     await expect(client.auth.getMe()).rejects.toMatchObject({ name: "InvalidRefreshTokenError" })
     await expect(client.auth.getMe()).rejects.toThrow(
@@ -178,7 +185,13 @@ describe("tokens", () => {
   })
 
   it("a refresh without a response is retried while the old token is valid for 10 s", async () => {
-    const { client, log } = clientOf(pair("1"), expired(), hanging, json(pair("2")), me())
+    const { client, log } = clientOf(
+      pair("1"),
+      expired(),
+      neverResponds,
+      jsonResponse(pair("2")),
+      me()
+    )
     const started = Date.now()
     const call = client.auth.getMe()
     await vi.runAllTimersAsync()
@@ -188,7 +201,7 @@ describe("tokens", () => {
   })
 
   it("a refresh without any response fails within those 10 s", async () => {
-    const { client } = clientOf(pair("1"), expired(), hanging, hanging)
+    const { client } = clientOf(pair("1"), expired(), neverResponds, neverResponds)
     const started = Date.now()
     const call = client.auth.getMe().catch((error) => error)
     await vi.runAllTimersAsync()
@@ -200,10 +213,10 @@ describe("tokens", () => {
     const { client } = clientOf(
       pair("1"),
       expired(),
-      broken("ECONNRESET"),
-      broken("ECONNRESET"),
+      fetchError("ECONNRESET"),
+      fetchError("ECONNRESET"),
       expired(),
-      json(pair("2")),
+      jsonResponse(pair("2")),
       me()
     )
     const failed = client.auth.getMe().catch((error) => error)
@@ -222,13 +235,13 @@ describe("tokens", () => {
     await vi.advanceTimersByTimeAsync(10)
     controller.abort("enough")
     expect(await aborted).toBe("enough")
-    answerLate(json(pair("2")))
+    answerLate(jsonResponse(pair("2")))
     expect(await other).toEqual({ id: "u1" })
     expect(kept).toEqual([pair("2")])
   })
 
   it("calls wait until the new tokens are stored, and fail if that fails", async () => {
-    const { fetch, sent } = scriptedFetch(expired(), json(pair("2")))
+    const { fetch, sent } = scriptedFetch(expired(), jsonResponse(pair("2")))
     const onTokens = () => Promise.reject(new Error("disk full"))
     const client = new SchedulingClient({ tokens: pair("1"), onTokens, fetch })
     await expect(client.auth.getMe()).rejects.toThrow("disk full")
@@ -236,7 +249,7 @@ describe("tokens", () => {
   })
 
   it("are shared by withWorkspace", async () => {
-    const { client, log } = clientOf(pair("1"), expired(), json(pair("2")), me(), me())
+    const { client, log } = clientOf(pair("1"), expired(), jsonResponse(pair("2")), me(), me())
     await client.withWorkspace("b").auth.getMe()
     await client.auth.getMe()
     expect(log().filter((line) => line.includes("refresh"))).toHaveLength(1)
@@ -244,7 +257,7 @@ describe("tokens", () => {
 })
 
 describe("a password", () => {
-  const login = (...steps: ReadonlyArray<Step>) => {
+  const login = (...steps: ReadonlyArray<ScriptedResponse>) => {
     const { fetch, sent } = scriptedFetch(...steps)
     const client = new SchedulingClient({
       email: "a@example.com",
@@ -256,7 +269,7 @@ describe("a password", () => {
   }
 
   it("logs in with the first calls, once", async () => {
-    const { client, paths, sent } = login(json(pair("1")), me(), me())
+    const { client, paths, sent } = login(jsonResponse(pair("1")), me(), me())
     await Promise.all([client.auth.getMe(), client.auth.getMe()])
     expect(paths()).toEqual(["/v1/auth/login", "/v1/auth/me", "/v1/auth/me"])
     expect(sent[0]?.body).toEqual({ email: "a@example.com", password: "pw" })
@@ -264,10 +277,10 @@ describe("a password", () => {
 
   it("logs in again when the session has ended", async () => {
     const { client, paths } = login(
-      json(pair("1")),
+      jsonResponse(pair("1")),
       expired(),
-      failure(401, "invalid_refresh_token"),
-      json(pair("2")),
+      errorResponse(401, "invalid_refresh_token"),
+      jsonResponse(pair("2")),
       me()
     )
     expect(await client.auth.getMe()).toEqual({ id: "u1" })
@@ -275,7 +288,7 @@ describe("a password", () => {
   })
 
   it("is forgotten by logout", async () => {
-    const { client, paths } = login(json(pair("1")), me(), empty())
+    const { client, paths } = login(jsonResponse(pair("1")), me(), noContentResponse())
     await client.auth.getMe()
     await client.logout()
     await expect(client.auth.getMe()).rejects.toMatchObject({ name: "NoCredentialError" })
@@ -283,14 +296,14 @@ describe("a password", () => {
   })
 
   it("that is wrong fails the call", async () => {
-    const { client } = login(failure(401, "invalid_credentials"))
+    const { client } = login(errorResponse(401, "invalid_credentials"))
     await expect(client.auth.getMe()).rejects.toMatchObject({ name: "InvalidCredentialsError" })
   })
 })
 
 describe("login, register and logout", () => {
   it("login returns a client and the tokens to store", async () => {
-    const { fetch, sent } = scriptedFetch(json(pair("1")), me())
+    const { fetch, sent } = scriptedFetch(jsonResponse(pair("1")), me())
     const kept: Array<unknown> = []
     const client = await SchedulingClient.login({
       email: "a@example.com",
@@ -305,8 +318,8 @@ describe("login, register and logout", () => {
 
   it("register returns a client for the workspace of the account", async () => {
     const { fetch, sent } = scriptedFetch(
-      json({ user: { id: "u1" }, workspace: { id: "first" } }, 201),
-      json(pair("1"))
+      jsonResponse({ user: { id: "u1" }, workspace: { id: "first" } }, 201),
+      jsonResponse(pair("1"))
     )
     const client = await SchedulingClient.register({
       email: "a@example.com",
@@ -322,18 +335,18 @@ describe("login, register and logout", () => {
   })
 
   it("logout ends the session and forgets the tokens, also if it had ended before", async () => {
-    const one = clientOf(pair("1"), empty())
+    const one = clientOf(pair("1"), noContentResponse())
     await one.client.logout()
     await expect(one.client.auth.getMe()).rejects.toMatchObject({ name: "NoCredentialError" })
     expect(one.kept).toEqual([undefined])
 
-    const over = clientOf(pair("1"), expired(), failure(401, "invalid_refresh_token"))
+    const over = clientOf(pair("1"), expired(), errorResponse(401, "invalid_refresh_token"))
     await over.client.logout()
     expect(over.kept).toEqual([undefined])
   })
 
   it("logout without a response keeps the session", async () => {
-    const { client, kept } = clientOf(pair("1"), broken("ECONNRESET"), me())
+    const { client, kept } = clientOf(pair("1"), fetchError("ECONNRESET"), me())
     await expect(client.logout()).rejects.toMatchObject({ name: "ConnectionError" })
     expect(await client.auth.getMe()).toEqual({ id: "u1" })
     expect(kept).toEqual([])
@@ -371,7 +384,7 @@ describe("access tokens from a function of the user", () => {
   })
 
   it("may be absent, so that the service decides", async () => {
-    const { fetch, sent } = scriptedFetch(failure(401, "missing_credentials"))
+    const { fetch, sent } = scriptedFetch(errorResponse(401, "missing_credentials"))
     const client = new SchedulingClient({ accessToken: async () => undefined, fetch })
     await expect(client.auth.getMe()).rejects.toMatchObject({ code: "missing_credentials" })
     expect(sent[0]?.headers.has("authorization")).toBe(false)

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process"
 import { globSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
-export const root = fileURLToPath(new URL("../../../../", import.meta.url))
+export const repositoryRoot = fileURLToPath(new URL("../../../../", import.meta.url))
 
 export interface Snippet {
   readonly page: string
@@ -13,10 +13,10 @@ export interface Snippet {
 
 /** Returns all code blocks on the pages that users read. */
 export const readSnippets = (): ReadonlyArray<Snippet> =>
-  globSync(["*.md", "docs/*.md", "examples/*.md", "packages/*/README.md"], { cwd: root })
+  globSync(["*.md", "docs/*.md", "examples/*.md", "packages/*/README.md"], { cwd: repositoryRoot })
     .toSorted()
     .flatMap((page) => {
-      const text = readFileSync(root + page, "utf8")
+      const text = readFileSync(repositoryRoot + page, "utf8")
       return [...text.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].map(
         ({ index, 1: language = "", 2: code = "" }) => ({
           page,
@@ -46,7 +46,11 @@ export const run = (
   stdin = ""
 ): Promise<ProgramResult> =>
   new Promise((resolve) => {
-    const options = { cwd: root, timeout: 60_000, env: { PATH: process.env["PATH"], ...env } }
+    const options = {
+      cwd: repositoryRoot,
+      timeout: 60_000,
+      env: { PATH: process.env["PATH"], ...env }
+    }
     const child = execFile(command, args, options, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : (error.code ?? error.signal), stdout, stderr })
     )

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { createServer, type IncomingHttpHeaders } from "node:http"
 
-export interface Received {
+export interface ReceivedRequest {
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
 }
@@ -11,7 +11,7 @@ export interface Received {
  * receive it.
  */
 export const startReceiver = async () => {
-  const { promise: received, resolve } = Promise.withResolvers<Received>()
+  const { promise: received, resolve } = Promise.withResolvers<ReceivedRequest>()
   const server = createServer((request, response) => {
     const chunks: Array<Buffer> = []
     request.on("data", (chunk: Buffer) => chunks.push(chunk))

@@ -1,6 +1,6 @@
 import type { Fetch } from "@scheduling/sdk"
 
-export interface Sent {
+export interface SentRequest {
   readonly verb: string
   readonly path: string
   readonly headers: Headers
@@ -8,19 +8,22 @@ export interface Sent {
   readonly signal: AbortSignal
 }
 
-export type Step = Response | Error | ((sent: Sent) => Response | Promise<Response>)
+export type ScriptedResponse =
+  | Response
+  | Error
+  | ((sent: SentRequest) => Response | Promise<Response>)
 
 /**
  * Responds to requests with these steps in order, and records the requests. Further requests fail.
  */
-export const scriptedFetch = (...steps: ReadonlyArray<Step>) => {
-  const sent: Array<Sent> = []
+export const scriptedFetch = (...steps: ReadonlyArray<ScriptedResponse>) => {
+  const sent: Array<SentRequest> = []
   const left = [...steps]
   const fetch: Fetch = async (url, init) => {
     const request = new Request(url, init)
     const { pathname, search } = new URL(url)
     const text = await request.text()
-    const one: Sent = {
+    const one: SentRequest = {
       verb: request.method,
       path: pathname + search,
       headers: request.headers,
@@ -43,30 +46,31 @@ const bodyOf = (type: string | null, text: string): unknown => {
     : JSON.parse(text)
 }
 
-export const json = (body: unknown, status = 200, headers: Record<string, string> = {}) =>
+export const jsonResponse = (body: unknown, status = 200, headers: Record<string, string> = {}) =>
   Response.json(body, { status, headers: { "x-request-id": "req-1", ...headers } })
 
-export const empty = () => new Response(null, { status: 204 })
+export const noContentResponse = () => new Response(null, { status: 204 })
 
-export const failure = (
+export const errorResponse = (
   status: number,
   error: string,
   fields: object = {},
   headers: Record<string, string> = {}
 ) =>
-  json(
+  jsonResponse(
     { detail: { error, message: `It is ${error}.`, ...fields }, request_id: "req-1" },
     status,
     headers
   )
 
 /** Returns the error that `fetch` throws in Node. */
-export const broken = (code: string) =>
+export const fetchError = (code: string) =>
   new TypeError("fetch failed", { cause: Object.assign(new Error(`it was ${code}`), { code }) })
 
-export const hanging = () => new Promise<Response>(() => undefined)
+export const neverResponds = () => new Promise<Response>(() => undefined)
 
-export const whoami = (workspace_id = "ws-own") => json({ kind: "api_key", workspace_id })
+export const whoamiResponse = (workspace_id = "ws-own") =>
+  jsonResponse({ kind: "api_key", workspace_id })
 
-export const page = (data: ReadonlyArray<unknown>, next_cursor: string | null) =>
-  json({ data, next_cursor })
+export const pageResponse = (data: ReadonlyArray<unknown>, next_cursor: string | null) =>
+  jsonResponse({ data, next_cursor })

@@ -1,16 +1,16 @@
 import { ApiError, ConnectionError, SchedulingClient, TimeoutError } from "@scheduling/sdk"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import {
-  broken,
-  failure,
-  hanging,
-  json,
-  page,
+  fetchError,
+  errorResponse,
+  neverResponds,
+  jsonResponse,
+  pageResponse,
   scriptedFetch,
-  type Step
+  type ScriptedResponse
 } from "../support/scriptedFetch.ts"
 
-const clientOf = (...steps: ReadonlyArray<Step>) => {
+const clientOf = (...steps: ReadonlyArray<ScriptedResponse>) => {
   const { fetch, sent } = scriptedFetch(...steps)
   const client = new SchedulingClient({ apiKey: "pak_x", workspaceId: "ws", fetch })
   return { client, sent }
@@ -37,9 +37,9 @@ afterEach(() => {
 describe("retries", () => {
   it("a read is attempted three times and then fails with the last response", async () => {
     const { client, sent } = clientOf(
-      broken("ECONNRESET"),
-      failure(502, "x"),
-      failure(503, "unavailable", { retry_after: 1 })
+      fetchError("ECONNRESET"),
+      errorResponse(502, "x"),
+      errorResponse(503, "unavailable", { retry_after: 1 })
     )
     const started = Date.now()
     expect(await outcome(client.cron.get("t1"))).toMatchObject({ name: "UnavailableError" })
@@ -48,7 +48,11 @@ describe("retries", () => {
   })
 
   it("a create has the same idempotency key in all attempts, and another in the next call", async () => {
-    const { client, sent } = clientOf(broken("ECONNRESET"), json({ id: "t1" }, 201), json({}, 201))
+    const { client, sent } = clientOf(
+      fetchError("ECONNRESET"),
+      jsonResponse({ id: "t1" }, 201),
+      jsonResponse({}, 201)
+    )
     expect(await outcome(client.cron.create(task))).toEqual({ id: "t1" })
     await outcome(client.cron.create(task))
     const [first, second, other] = sent.map(({ headers }) => headers.get("idempotency-key"))
@@ -58,13 +62,16 @@ describe("retries", () => {
   })
 
   it("a create sends the caller's key", async () => {
-    const { client, sent } = clientOf(json({}, 201))
+    const { client, sent } = clientOf(jsonResponse({}, 201))
     await client.cron.create(task, { idempotencyKey: "deploy-1" })
     expect(sent[0]?.headers.get("idempotency-key")).toBe("deploy-1")
   })
 
   it("a request that cannot be repeated safely is sent once", async () => {
-    const { client, sent } = clientOf(broken("ECONNRESET"), failure(500, "internal_error"))
+    const { client, sent } = clientOf(
+      fetchError("ECONNRESET"),
+      errorResponse(500, "internal_error")
+    )
     expect(await outcome(client.cron.update("t1", { name: "x" }))).toBeInstanceOf(ConnectionError)
     expect(await outcome(client.cron.pause("t1"))).toMatchObject({ status: 500 })
     expect(sent).toHaveLength(2)
@@ -73,9 +80,9 @@ describe("retries", () => {
 
   it("such a request is sent again if there was no connection or the service did nothing", async () => {
     const { client, sent } = clientOf(
-      broken("ECONNREFUSED"),
-      failure(429, "rate_limited", { retry_after: 2 }, { "retry-after": "2" }),
-      json({ id: "t1" })
+      fetchError("ECONNREFUSED"),
+      errorResponse(429, "rate_limited", { retry_after: 2 }, { "retry-after": "2" }),
+      jsonResponse({ id: "t1" })
     )
     const started = Date.now()
     expect(await outcome(client.cron.update("t1", { name: "x" }))).toEqual({ id: "t1" })
@@ -84,7 +91,12 @@ describe("retries", () => {
   })
 
   it("a wait that is too long fails, so that the caller decides", async () => {
-    const limited = failure(429, "rate_limited", { retry_after: 900 }, { "retry-after": "900" })
+    const limited = errorResponse(
+      429,
+      "rate_limited",
+      { retry_after: 900 },
+      { "retry-after": "900" }
+    )
     const { client, sent } = clientOf(limited)
     const error = await outcome(client.cron.get("t1"))
     expect(error).toMatchObject({ name: "RateLimitError", retryAfter: 900 })
@@ -92,7 +104,7 @@ describe("retries", () => {
   })
 
   it("maxRetries of the call replaces that of the client", async () => {
-    const down = () => failure(503, "unavailable")
+    const down = () => errorResponse(503, "unavailable")
     const { fetch, sent } = scriptedFetch(down(), down(), down(), down(), down())
     const client = new SchedulingClient({ apiKey: "k", workspaceId: "ws", fetch, maxRetries: 0 })
     await outcome(client.cron.get("t1"))
@@ -104,7 +116,7 @@ describe("retries", () => {
 
 describe("timeouts and aborts", () => {
   it("each attempt has its own timeout, even with a fetch that knows no signals", async () => {
-    const { client, sent } = clientOf(hanging, hanging, json({ id: "t1" }))
+    const { client, sent } = clientOf(neverResponds, neverResponds, jsonResponse({ id: "t1" }))
     const started = Date.now()
     expect(await outcome(client.cron.get("t1", { timeoutMs: 1000 }))).toEqual({ id: "t1" })
     expect(Date.now() - started).toBe(1000 + 500 + 1000 + 1000)
@@ -121,7 +133,7 @@ describe("timeouts and aborts", () => {
   })
 
   it("an abort ends an attempt with the signal's reason", async () => {
-    const { client, sent } = clientOf(hanging)
+    const { client, sent } = clientOf(neverResponds)
     const controller = new AbortController()
     const call = client.cron.get("t1", { signal: controller.signal }).catch((error) => error)
     await vi.advanceTimersByTimeAsync(1)
@@ -134,7 +146,7 @@ describe("timeouts and aborts", () => {
   })
 
   it("an abort ends the wait between attempts", async () => {
-    const { client, sent } = clientOf(failure(503, "unavailable"))
+    const { client, sent } = clientOf(errorResponse(503, "unavailable"))
     const controller = new AbortController()
     const call = client.cron.get("t1", { signal: controller.signal }).catch((error) => error)
     await vi.advanceTimersByTimeAsync(100)
@@ -152,7 +164,7 @@ describe("timeouts and aborts", () => {
   })
 
   it("a signal that outlives the call keeps no listeners", async () => {
-    const { client } = clientOf(failure(503, "unavailable"), json({}))
+    const { client } = clientOf(errorResponse(503, "unavailable"), jsonResponse({}))
     const { signal } = new AbortController()
     const added = vi.spyOn(signal, "addEventListener")
     const removed = vi.spyOn(signal, "removeEventListener")
@@ -166,7 +178,7 @@ describe("timeouts and aborts", () => {
 
 describe("responses", () => {
   it("come with the response and the request's id", async () => {
-    const { client } = clientOf(json({ id: "t1" }, 201))
+    const { client } = clientOf(jsonResponse({ id: "t1" }, 201))
     const answer = await client.cron.create(task).withResponse()
     expect(answer).toMatchObject({ data: { id: "t1" }, requestId: "req-1" })
     expect(answer.response.status).toBe(201)
@@ -176,7 +188,7 @@ describe("responses", () => {
     ["a page of a proxy", new Response("<h1>Bad Gateway</h1>", { status: 502 }), 502],
     ["a page in place of JSON", new Response("<h1>Hello</h1>", { status: 200 }), 200],
     ["a redirect", new Response(null, { status: 302, headers: { location: "/x" } }), 302],
-    ["JSON of another shape", json({ error: "nope" }, 400), 400]
+    ["JSON of another shape", jsonResponse({ error: "nope" }, 400), 400]
   ])("%s is an error that says so", async (_, response, status) => {
     const { client } = clientOf(response)
     const error = await outcome(client.cron.get("t1", { maxRetries: 0 }))
@@ -188,14 +200,14 @@ describe("responses", () => {
     const redirects: Array<RequestRedirect | undefined> = []
     const fetch = async (_: string, init: RequestInit) => {
       redirects.push(init.redirect)
-      return page([], null)
+      return pageResponse([], null)
     }
     await new SchedulingClient({ apiKey: "k", workspaceId: "ws", fetch }).cron.list()
     expect(redirects).toEqual(["manual"])
   })
 
   it("a connection error has a reason, and keeps the cause", async () => {
-    const cause = broken("ECONNRESET")
+    const cause = fetchError("ECONNRESET")
     const { client } = clientOf(cause)
     const error = await outcome(client.cron.get("t1", { maxRetries: 0 }))
     expect(error).toMatchObject({ cause, message: expect.stringContaining("it was ECONNRESET") })

@@ -1,8 +1,13 @@
 import { NoCredentialError, SchedulingClient } from "@scheduling/sdk"
 import { afterEach, describe, expect, it, vi } from "vitest"
-import { json, page, scriptedFetch, type Step } from "../support/scriptedFetch.ts"
+import {
+  jsonResponse,
+  pageResponse,
+  scriptedFetch,
+  type ScriptedResponse
+} from "../support/scriptedFetch.ts"
 
-const answering = (...steps: ReadonlyArray<Step>) => {
+const answering = (...steps: ReadonlyArray<ScriptedResponse>) => {
   const { fetch, sent } = scriptedFetch(...steps)
   return { fetch, sent }
 }
@@ -24,7 +29,7 @@ describe("the environment", () => {
       SCHEDULING_WORKSPACE_ID: "ws-env"
     })
     const urls: Array<string> = []
-    const { fetch, sent } = answering(page([], null))
+    const { fetch, sent } = answering(pageResponse([], null))
     const client = new SchedulingClient({
       fetch: (url, init) => {
         urls.push(url)
@@ -39,7 +44,7 @@ describe("the environment", () => {
   it("enables a log of the requests, which has no key", async () => {
     set({ SCHEDULING_LOG: "debug", SCHEDULING_API_KEY: "pak_env" })
     const debug = vi.spyOn(console, "debug").mockReturnValue()
-    const { fetch } = answering(page([], null), page([], null))
+    const { fetch } = answering(pageResponse([], null), pageResponse([], null))
     await new SchedulingClient({ fetch, workspaceId: "ws" }).cron.list()
     const line = expect.stringMatching(/^GET \S+\/v1\/workspaces\/ws\/cron: 200 after \d+ ms/)
     expect(debug.mock.calls).toEqual([[line]])
@@ -52,7 +57,7 @@ describe("the environment", () => {
 
   it("is replaced by the options of the client", async () => {
     set({ SCHEDULING_API_KEY: "pak_env", SCHEDULING_WORKSPACE_ID: "ws-env" })
-    const { fetch, sent } = answering(page([], null))
+    const { fetch, sent } = answering(pageResponse([], null))
     await new SchedulingClient({ apiKey: "pak_own", workspaceId: "ws-own", fetch }).cron.list()
     expect(sent[0]?.path).toBe("/v1/workspaces/ws-own/cron")
     expect(sent[0]?.headers.get("authorization")).toBe("Bearer pak_own")
@@ -70,7 +75,7 @@ describe("the environment", () => {
 
   it("ignores empty variables", async () => {
     set({ SCHEDULING_API_KEY: "", SCHEDULING_URL: " ", SCHEDULING_WORKSPACE_ID: "" })
-    const { fetch, sent } = answering(json({ status: "ok", version: "1.2.3" }))
+    const { fetch, sent } = answering(jsonResponse({ status: "ok", version: "1.2.3" }))
     const client = new SchedulingClient({ fetch })
     await client.system.health()
     expect(sent[0]?.headers.has("authorization")).toBe(false)
@@ -79,7 +84,7 @@ describe("the environment", () => {
   it("is not needed: edge runtimes and browsers have no process, or one without env", async () => {
     for (const process of [undefined, {}, { env: undefined }]) {
       vi.stubGlobal("process", process)
-      const { fetch } = answering(json({ status: "ok", version: "1.2.3" }))
+      const { fetch } = answering(jsonResponse({ status: "ok", version: "1.2.3" }))
       expect(await new SchedulingClient({ fetch }).system.health()).toEqual({
         status: "ok",
         version: "1.2.3"
@@ -90,7 +95,7 @@ describe("the environment", () => {
   it("may be inaccessible to the program", async () => {
     const env = new Proxy({}, { get: () => expect.fail("NotCapable: no access to env") })
     vi.stubGlobal("process", { env })
-    const { fetch } = answering(json({ status: "ok", version: "1.2.3" }))
+    const { fetch } = answering(jsonResponse({ status: "ok", version: "1.2.3" }))
     expect(await new SchedulingClient({ fetch }).system.health()).toEqual({
       status: "ok",
       version: "1.2.3"
@@ -111,7 +116,7 @@ describe("a call that needs a credential", () => {
 
 describe("the user agent", () => {
   it("names the client and the runtime, or is the value of the caller", async () => {
-    const { fetch, sent } = answering(json({}), json({}))
+    const { fetch, sent } = answering(jsonResponse({}), jsonResponse({}))
     const client = new SchedulingClient({ fetch })
     await client.system.health()
     await client.system.health({ headers: { "User-Agent": "mine/1" } })

@@ -1,10 +1,16 @@
 import { type ResponseEvent, SchedulingClient } from "@scheduling/sdk"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import { broken, failure, json, scriptedFetch, type Step } from "../support/scriptedFetch.ts"
+import {
+  fetchError,
+  errorResponse,
+  jsonResponse,
+  scriptedFetch,
+  type ScriptedResponse
+} from "../support/scriptedFetch.ts"
 
 const url = "http://127.0.0.1:4000/v1/whoami"
 
-const watched = (...steps: ReadonlyArray<Step>) => {
+const watched = (...steps: ReadonlyArray<ScriptedResponse>) => {
   const { fetch } = scriptedFetch(...steps)
   const requests: Array<unknown> = []
   const responses: Array<ResponseEvent> = []
@@ -22,7 +28,7 @@ const watched = (...steps: ReadonlyArray<Step>) => {
   return { client, lines, requests, responses }
 }
 
-const busy = () => failure(429, "rate_limited", { retry_after: 1 }, { "retry-after": "1" })
+const busy = () => errorResponse(429, "rate_limited", { retry_after: 1 }, { "retry-after": "1" })
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
@@ -35,7 +41,7 @@ const afterWaits = async <A>(call: Promise<A>): Promise<A> => {
 
 describe("observers", () => {
   it("are notified of each attempt and its result", async () => {
-    const { client, requests, responses } = watched(busy(), json({ kind: "api_key" }))
+    const { client, requests, responses } = watched(busy(), jsonResponse({ kind: "api_key" }))
     await afterWaits(client.workspaces.whoami())
     expect(requests).toEqual([
       { method: "GET", url, attempt: 1 },
@@ -50,7 +56,7 @@ describe("observers", () => {
   })
 
   it("are notified of a broken connection", async () => {
-    const { client, responses } = watched(broken("ECONNRESET"))
+    const { client, responses } = watched(fetchError("ECONNRESET"))
     const options = { maxRetries: 0 }
     await expect(client.workspaces.whoami(options)).rejects.toThrow("ECONNRESET")
     expect(responses).toMatchObject([
@@ -59,7 +65,7 @@ describe("observers", () => {
   })
 
   it("receive a readable line", async () => {
-    const { client, lines } = watched(busy(), json({ kind: "api_key" }))
+    const { client, lines } = watched(busy(), jsonResponse({ kind: "api_key" }))
     await afterWaits(client.workspaces.whoami())
     expect(lines[0]).toMatch(
       /^warn GET http:\/\/127\.0\.0\.1:4000\/v1\/whoami: 429 after \d+ ms, request req-1, retry in 1000 ms$/
@@ -69,8 +75,8 @@ describe("observers", () => {
 
   it("never receive a credential or the body of a request", async () => {
     const { client, lines, requests, responses } = watched(
-      json({ access_token: "jwt_secret", refresh_token: "r_secret", expires_in: 900 }),
-      failure(401, "invalid_api_key")
+      jsonResponse({ access_token: "jwt_secret", refresh_token: "r_secret", expires_in: 900 }),
+      errorResponse(401, "invalid_api_key")
     )
     await client.auth.login({ email: "a@example.com", password: "pw_secret" })
     await client.workspaces.whoami().catch(() => undefined)
@@ -78,7 +84,7 @@ describe("observers", () => {
   })
 
   it("cannot fail a call by throwing", async () => {
-    const { fetch, sent } = scriptedFetch(json({ status: "ok", version: "1.2.3" }))
+    const { fetch, sent } = scriptedFetch(jsonResponse({ status: "ok", version: "1.2.3" }))
     const fail = () => {
       throw new Error("the log is full")
     }

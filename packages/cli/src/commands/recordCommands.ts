@@ -14,7 +14,7 @@ import {
   UsageError,
   requiredArgument
 } from "../Command.ts"
-import { formatCell, note, print, printJson, printTable } from "../output.ts"
+import { formatCell, printNote, print, printJson, printTable } from "../output.ts"
 import { parseObject, readText, toYaml } from "../readInput.ts"
 import { makeClient } from "../session.ts"
 
@@ -33,7 +33,7 @@ type Action =
   | "revoke"
 
 /** A kind of record, with its paths, columns and commands. */
-interface Family {
+interface RecordKind {
   /** The kind's name on the command line. */
   readonly name: string
   readonly singular: string
@@ -52,7 +52,7 @@ interface Family {
 const common = ["list", "get", "create", "edit", "delete"] as const
 const pausable = [...common, "pause", "resume"] as const
 
-const monitors: Family = {
+const monitors: RecordKind = {
   name: "monitors",
   singular: "a monitor",
   path: "monitors",
@@ -62,7 +62,7 @@ const monitors: Family = {
   hasKeys: true
 }
 
-const families: ReadonlyArray<Family> = [
+const recordKinds: ReadonlyArray<RecordKind> = [
   {
     name: "cron",
     singular: "a cron task",
@@ -200,13 +200,18 @@ const first = async (client: SchedulingClient, path: string, query: Fields) => {
 }
 
 /** Returns the path of the record with this id, key or name. */
-const pathOf = async (client: SchedulingClient, family: Family, word: string): Promise<string> => {
-  if (family === monitors) return monitorPath(client, word)
-  if (family.isKeyed) return keyedPath(client, family, word)
-  if (uuid.test(word) || !family.hasKeys) return `${family.path}/${encodeURIComponent(word)}`
-  const byKey = await first(client, family.path, { key: word }).catch(() => undefined)
-  const found = byKey ?? (await byName(client, family, word))
-  return `${family.path}/${String(found["id"])}`
+const pathOf = async (
+  client: SchedulingClient,
+  recordKind: RecordKind,
+  word: string
+): Promise<string> => {
+  if (recordKind === monitors) return monitorPath(client, word)
+  if (recordKind.isKeyed) return keyedPath(client, recordKind, word)
+  if (uuid.test(word) || !recordKind.hasKeys)
+    return `${recordKind.path}/${encodeURIComponent(word)}`
+  const byKey = await first(client, recordKind.path, { key: word }).catch(() => undefined)
+  const found = byKey ?? (await byName(client, recordKind, word))
+  return `${recordKind.path}/${String(found["id"])}`
 }
 
 /** Returns a monitor's path. All monitors are in one list, but each kind has its own path. */
@@ -220,34 +225,38 @@ const monitorPath = async (client: SchedulingClient, word: string): Promise<stri
 /** Returns the path of a record whose path ends with its key. Their lists are short. */
 const keyedPath = async (
   client: SchedulingClient,
-  family: Family,
+  recordKind: RecordKind,
   word: string
 ): Promise<string> => {
   let found: Fields | undefined
-  for await (const record of listPages(client, family.path, { limit: 100 })) {
-    if (record["key"] === word) return `${family.path}/${encodeURIComponent(word)}`
+  for await (const record of listPages(client, recordKind.path, { limit: 100 })) {
+    if (record["key"] === word) return `${recordKind.path}/${encodeURIComponent(word)}`
     if (record["id"] === word) found = record
   }
-  found ??= await byName(client, family, word)
-  return `${family.path}/${encodeURIComponent(String(found["key"]))}`
+  found ??= await byName(client, recordKind, word)
+  return `${recordKind.path}/${encodeURIComponent(String(found["key"]))}`
 }
 
-const byName = async (client: SchedulingClient, family: Family, name: string): Promise<Fields> => {
+const byName = async (
+  client: SchedulingClient,
+  recordKind: RecordKind,
+  name: string
+): Promise<Fields> => {
   const found: Array<Fields> = []
-  const query = family.isKeyed ? { limit: 100 } : { name, limit: 100 }
-  for await (const record of listPages(client, family.path, query)) {
+  const query = recordKind.isKeyed ? { limit: 100 } : { name, limit: 100 }
+  for await (const record of listPages(client, recordKind.path, query)) {
     if (record["name"] === name) found.push(record)
   }
   const [only] = found
   if (only !== undefined && found.length === 1) return only
   throw new CommandError(
     found.length === 0
-      ? `No ${nounOf(family)} has the id, key or name "${name}".`
-      : `${found.length} ${family.name} have the name "${name}". Use a key or an id.`
+      ? `No ${nounOf(recordKind)} has the id, key or name "${name}".`
+      : `${found.length} ${recordKind.name} have the name "${name}". Use a key or an id.`
   )
 }
 
-const nounOf = ({ singular }: Family) => singular.replace(/^an? /, "")
+const nounOf = ({ singular }: RecordKind) => singular.replace(/^an? /, "")
 
 const show = (given: CommandArguments, record: Fields): number => {
   if (given.has("json")) printJson(record)
@@ -261,8 +270,8 @@ const plurals: Readonly<Record<string, string>> = {
   escalations: "escalation policies"
 }
 
-const list = (family: Family): Partial<Command> => ({
-  summary: `Lists ${plurals[family.name] ?? family.name}.`,
+const list = (recordKind: RecordKind): Partial<Command> => ({
+  summary: `Lists ${plurals[recordKind.name] ?? recordKind.name}.`,
   options: {
     json,
     quiet: { short: "q", description: "Prints only ids." },
@@ -284,7 +293,7 @@ const list = (family: Family): Partial<Command> => ({
     })
     const query = { ...Object.fromEntries(filters), limit: Math.min(most, 100) }
     const rows: Array<Fields> = []
-    for await (const record of listPages(makeClient(), family.path, query)) {
+    for await (const record of listPages(makeClient(), recordKind.path, query)) {
       if (given.has("json")) printJson(record)
       else if (given.has("quiet")) print(formatCell(record["id"] ?? record["name"]))
       else rows.push(record)
@@ -292,58 +301,58 @@ const list = (family: Family): Partial<Command> => ({
     }
     if (!given.has("json") && !given.has("quiet")) {
       printTable(
-        family.columns,
-        rows.map((record) => family.columns.map((column) => formatCell(record[column])))
+        recordKind.columns,
+        rows.map((record) => recordKind.columns.map((column) => formatCell(record[column])))
       )
     }
     return exitStatus.success
   }
 })
 
-const get = (family: Family): Partial<Command> => ({
-  summary: `Shows ${family.singular}.`,
+const get = (recordKind: RecordKind): Partial<Command> => ({
+  summary: `Shows ${recordKind.singular}.`,
   options: { json },
   run: async (given) => {
     const client = makeClient()
-    const path = await pathOf(client, family, requiredArgument(given, 0))
+    const path = await pathOf(client, recordKind, requiredArgument(given, 0))
     return show(given, await client.request("GET", `${base}/${path}`))
   }
 })
 
-const create = (family: Family): Partial<Command> => ({
-  summary: `Creates ${family.singular} from YAML or JSON.`,
+const create = (recordKind: RecordKind): Partial<Command> => ({
+  summary: `Creates ${recordKind.singular} from YAML or JSON.`,
   options: { json, file },
   run: async (given) => {
     const path = given.value("file") ?? "-"
     const { kind, ...fields } = parseObject(readText(path), path)
-    const isMonitor = family.name === "monitors"
+    const isMonitor = recordKind.name === "monitors"
     if (isMonitor && typeof kind !== "string") {
       throw new CommandError("kind is required. Add a kind, such as heartbeat or ssl.")
     }
     const body = isMonitor || kind === undefined ? fields : { ...fields, kind }
-    const to = isMonitor ? `monitors/${String(kind)}` : family.path
+    const to = isMonitor ? `monitors/${String(kind)}` : recordKind.path
     const record: Fields = await makeClient().request("POST", `${base}/${to}`, { body })
     return show(given, record)
   }
 })
 
-const remove = (family: Family): Partial<Command> => ({
-  summary: `Deletes ${family.singular}.`,
+const remove = (recordKind: RecordKind): Partial<Command> => ({
+  summary: `Deletes ${recordKind.singular}.`,
   run: async (given) => {
     const client = makeClient()
-    const path = await pathOf(client, family, requiredArgument(given, 0))
+    const path = await pathOf(client, recordKind, requiredArgument(given, 0))
     await client.request("DELETE", `${base}/${path}`)
-    note(`Deleted ${path}.`)
+    printNote(`Deleted ${path}.`)
     return exitStatus.success
   }
 })
 
-const runAction = (family: Family, action: Action): Partial<Command> => ({
-  summary: `${action.charAt(0).toUpperCase()}${action.slice(1)}s ${family.singular}.`,
+const runAction = (recordKind: RecordKind, action: Action): Partial<Command> => ({
+  summary: `${action.charAt(0).toUpperCase()}${action.slice(1)}s ${recordKind.singular}.`,
   options: { json },
   run: async (given) => {
     const client = makeClient()
-    const path = await pathOf(client, family, requiredArgument(given, 0))
+    const path = await pathOf(client, recordKind, requiredArgument(given, 0))
     return show(given, await client.request("POST", `${base}/${path}/${action}`))
   }
 })
@@ -367,16 +376,16 @@ const responseOnlyFields = new Set([
   "open_incident_id"
 ])
 
-const edit = (family: Family): Partial<Command> => ({
-  summary: `Opens ${family.singular} as YAML in $EDITOR, and saves the changes.`,
+const edit = (recordKind: RecordKind): Partial<Command> => ({
+  summary: `Opens ${recordKind.singular} as YAML in $EDITOR, and saves the changes.`,
   options: { json },
   run: async (given) => {
     const client = makeClient()
-    const path = await pathOf(client, family, requiredArgument(given, 0))
+    const path = await pathOf(client, recordKind, requiredArgument(given, 0))
     const record: Fields = await client.request("GET", `${base}/${path}`)
     const before = Object.fromEntries(
       Object.entries(record).filter(
-        ([name]) => !responseOnlyFields.has(name) && !(family.isKeyed && name === "key")
+        ([name]) => !responseOnlyFields.has(name) && !(recordKind.isKeyed && name === "key")
       )
     )
     const after = parseObject(editText(toYaml(before)), "the edited text")
@@ -385,14 +394,14 @@ const edit = (family: Family): Partial<Command> => ({
       .filter((name) => !isDeepStrictEqual(before[name], after[name]))
       .map((name) => [name, after[name] ?? null])
     if (changes.length === 0) {
-      note("Nothing has changed.")
+      printNote("Nothing has changed.")
       return exitStatus.success
     }
     const { version } = record
-    const body = family.isKeyed
+    const body = recordKind.isKeyed
       ? { ...after, version }
       : { ...Object.fromEntries(changes), version }
-    const method = family.isKeyed ? "PUT" : "PATCH"
+    const method = recordKind.isKeyed ? "PUT" : "PATCH"
     return show(given, await client.request(method, `${base}/${path}`, { body }))
   }
 })
@@ -412,7 +421,7 @@ const editText = (text: string): string => {
   }
 }
 
-const commandParts: Partial<Record<Action, (family: Family) => Partial<Command>>> = {
+const commandParts: Partial<Record<Action, (recordKind: RecordKind) => Partial<Command>>> = {
   list,
   get,
   create,
@@ -420,14 +429,15 @@ const commandParts: Partial<Record<Action, (family: Family) => Partial<Command>>
   delete: remove
 }
 
-const commandOf = (family: Family, action: Action): Command => {
-  const name = `${family.name} ${action}`
+const commandOf = (recordKind: RecordKind, action: Action): Command => {
+  const name = `${recordKind.name} ${action}`
   const takesRecord = action !== "list" && action !== "create"
-  const { summary = "", ...made } = commandParts[action]?.(family) ?? runAction(family, action)
-  const line = `scheduling ${name}${takesRecord ? ` ${family.example}` : ""}`
+  const { summary = "", ...made } =
+    commandParts[action]?.(recordKind) ?? runAction(recordKind, action)
+  const line = `scheduling ${name}${takesRecord ? ` ${recordKind.example}` : ""}`
   const others: Partial<Record<Action, readonly [string, string]>> = {
     list: [line, `${line} --json --limit 5`],
-    create: [`${line} -f ${family.name}.yaml`, `${line} --json < ${family.name}.yaml`],
+    create: [`${line} -f ${recordKind.name}.yaml`, `${line} --json < ${recordKind.name}.yaml`],
     edit: [line, `EDITOR=true ${line}`],
     delete: [line, `${line} || echo "It was gone already."`]
   }
@@ -465,7 +475,7 @@ const setSecret: Command = {
     }
     if (body.allowed_hosts.length === 0) throw new UsageError("--host is required.")
     await makeClient().request("PUT", `${base}/secrets/${encodeURIComponent(name)}`, { body })
-    note(`Set ${name}.`)
+    printNote(`Set ${name}.`)
     return exitStatus.success
   }
 }
@@ -482,26 +492,28 @@ const deleteSecret: Command = {
   run: async (given) => {
     const name = requiredArgument(given, 0)
     await makeClient().request("DELETE", `${base}/secrets/${encodeURIComponent(name)}`)
-    note(`Deleted ${name}.`)
+    printNote(`Deleted ${name}.`)
     return exitStatus.success
   }
 }
 
-export const familyCommands: ReadonlyArray<Command> = [
-  ...families.flatMap((family) => family.actions.map((action) => commandOf(family, action))),
+export const recordCommands: ReadonlyArray<Command> = [
+  ...recordKinds.flatMap((recordKind) =>
+    recordKind.actions.map((action) => commandOf(recordKind, action))
+  ),
   setSecret,
   deleteSecret
 ]
 
 /** Finds the task or chain with this id, key or name. */
 export const findTask = async (client: SchedulingClient, word: string) => {
-  for (const family of families.filter(({ name }) =>
+  for (const recordKind of recordKinds.filter(({ name }) =>
     ["cron", "chains", "delayed"].includes(name)
   )) {
     try {
-      const path = await pathOf(client, family, word)
+      const path = await pathOf(client, recordKind, word)
       const record: Fields = await client.request("GET", `${base}/${path}`)
-      return { family: family.name as "chains" | "cron" | "delayed", id: String(record["id"]) }
+      return { kind: recordKind.name as "chains" | "cron" | "delayed", id: String(record["id"]) }
     } catch (error) {
       if (!(error instanceof NotFoundError) && !(error instanceof CommandError)) throw error
     }
