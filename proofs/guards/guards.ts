@@ -186,7 +186,7 @@ const others = [
   guardsOf("panel/pageRequests", "panel/session", {
     "the pages of the panel's session": ["rejectOtherPages: isOwnPage", "true"]
   }),
-  guardsOf("billing/Provider", "billing/webhooks", {
+  guardsOf("billing/PaymentProvider", "billing/webhooks", {
     "the age of a bill's event": ["signedAt toleranceSeconds", ""]
   })
 ]

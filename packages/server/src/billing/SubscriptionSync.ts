@@ -13,7 +13,7 @@ import {
   subscriptionState,
   type SubscriptionState
 } from "./chooseSubscription.ts"
-import { type CustomerHint, type OpenProvider, Provider } from "./Provider.ts"
+import { type CustomerHint, type StripeConnection, PaymentProvider } from "./PaymentProvider.ts"
 import { type SubscriptionRow, SubscriptionsRepo } from "./SubscriptionsRepo.ts"
 
 /**
@@ -37,18 +37,18 @@ export class SubscriptionSync extends Context.Service<
   static readonly layer: Layer.Layer<
     SubscriptionSync,
     never,
-    AuditLog | PlanEnforcement | Provider | SqlClient.SqlClient | SubscriptionsRepo
+    AuditLog | PlanEnforcement | PaymentProvider | SqlClient.SqlClient | SubscriptionsRepo
   > = Layer.effect(
     SubscriptionSync,
     Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const audit = yield* AuditLog
       const enforcement = yield* PlanEnforcement
-      const provider = yield* Provider
+      const provider = yield* PaymentProvider
       const repo = yield* SubscriptionsRepo
       const waker = new Waker()
 
-      const cancelAll = (stripe: OpenProvider, ids: ReadonlyArray<string>) =>
+      const cancelAll = (stripe: StripeConnection, ids: ReadonlyArray<string>) =>
         Effect.forEach(
           ids,
           (id) =>
@@ -82,7 +82,7 @@ export class SubscriptionSync extends Context.Service<
       /**
        * Reads and writes a subscription. Returns false if the row has changed since it was read.
        */
-      const sync = Effect.fnUntraced(function* (row: SubscriptionRow, stripe: OpenProvider) {
+      const sync = Effect.fnUntraced(function* (row: SubscriptionRow, stripe: StripeConnection) {
         const { data } = yield* listSubscriptions(row.customer_id, stripe)
         const { chosen, surplus } = chooseSubscription(data)
         yield* cancelAll(
@@ -95,7 +95,7 @@ export class SubscriptionSync extends Context.Service<
       })
 
       /** Cancels all of a deleted workspace's subscriptions, so that nobody is charged for them. */
-      const end = Effect.fnUntraced(function* (row: SubscriptionRow, stripe: OpenProvider) {
+      const end = Effect.fnUntraced(function* (row: SubscriptionRow, stripe: StripeConnection) {
         const { data } = yield* callStripe(stripe, (api) =>
           api.subscriptions.list({ customer: row.customer_id, limit: 100 })
         )
@@ -116,15 +116,15 @@ export class SubscriptionSync extends Context.Service<
         }, transaction),
 
         syncNow: Effect.fn("SubscriptionSync.syncNow")(function* (workspaceId) {
-          if (provider.open === null) return
+          if (provider.stripe === null) return
           for (let tries = 0; tries < 3; tries++) {
             const row = Option.getOrUndefined(yield* repo.find(workspaceId))
-            if (row === undefined || (yield* sync(row, provider.open))) return
+            if (row === undefined || (yield* sync(row, provider.stripe))) return
           }
         }),
 
         syncDue: Effect.gen(function* () {
-          const stripe = provider.open
+          const stripe = provider.stripe
           if (stripe === null) return 0
           const now = yield* DateTime.nowAsDate
           const rows = yield* repo.claim(now, new Date(now.getTime() + retryMs), batch)
@@ -141,10 +141,10 @@ export class SubscriptionSync extends Context.Service<
 }
 
 /** Syncs subscriptions on every node. Only one node reads a customer at a time. */
-export const SubscriptionSyncLayer: Layer.Layer<never, never, Provider | SubscriptionSync> =
+export const SubscriptionSyncLayer: Layer.Layer<never, never, PaymentProvider | SubscriptionSync> =
   Layer.effectDiscard(
     Effect.gen(function* () {
-      if ((yield* Provider).open === null) return
+      if ((yield* PaymentProvider).stripe === null) return
       const { waker, syncDue } = yield* SubscriptionSync
       yield* Effect.forkScoped(
         loop("reading due subscriptions", syncDue, {

@@ -12,18 +12,18 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import type Stripe from "stripe"
 import { type Actor, AuditLog } from "../accounts/index.ts"
 import { AppConfig } from "../core/index.ts"
-import { chooseSubscription, isInactive } from "./chooseSubscription.ts"
+import { chooseSubscription, isInactiveSubscription } from "./chooseSubscription.ts"
 import {
   callStripe,
-  findCurrent,
+  findCurrentSubscription,
   expireCheckout,
   listSubscriptions,
-  releaseSchedule,
-  scheduleChange
+  releaseSubscriptionSchedule,
+  schedulePriceChange
 } from "./stripeRequests.ts"
 import { makePriceLookup } from "./makePriceLookup.ts"
 import { toInvoice } from "./toInvoice.ts"
-import { type OpenProvider, Provider } from "./Provider.ts"
+import { type StripeConnection, PaymentProvider } from "./PaymentProvider.ts"
 import { type SubscriptionRow, SubscriptionsRepo } from "./SubscriptionsRepo.ts"
 import { SubscriptionSync } from "./SubscriptionSync.ts"
 
@@ -66,19 +66,21 @@ export class Subscriptions extends Context.Service<
   static readonly layer: Layer.Layer<
     Subscriptions,
     never,
-    AppConfig | AuditLog | Provider | SubscriptionsRepo | SubscriptionSync
+    AppConfig | AuditLog | PaymentProvider | SubscriptionsRepo | SubscriptionSync
   > = Layer.effect(
     Subscriptions,
     Effect.gen(function* () {
       const { plans: catalog, publicUrl } = yield* AppConfig
       const audit = yield* AuditLog
-      const provider = yield* Provider
+      const provider = yield* PaymentProvider
       const repo = yield* SubscriptionsRepo
       const sync = yield* SubscriptionSync
       const prices = makePriceLookup(catalog)
 
-      const open: Effect.Effect<OpenProvider, BillingDisabled> = Effect.suspend(() =>
-        provider.open === null ? Effect.fail(new BillingDisabled()) : Effect.succeed(provider.open)
+      const open: Effect.Effect<StripeConnection, BillingDisabled> = Effect.suspend(() =>
+        provider.stripe === null
+          ? Effect.fail(new BillingDisabled())
+          : Effect.succeed(provider.stripe)
       )
 
       const record = (
@@ -105,7 +107,7 @@ export class Subscriptions extends Context.Service<
        */
       const runAlone = <A, E>(
         workspaceId: AuthorizedWorkspaceId,
-        change: (row: SubscriptionRow, stripe: OpenProvider) => Effect.Effect<A, E>
+        change: (row: SubscriptionRow, stripe: StripeConnection) => Effect.Effect<A, E>
       ) =>
         Effect.gen(function* () {
           const stripe = yield* open
@@ -124,13 +126,17 @@ export class Subscriptions extends Context.Service<
       const changeCurrent = <E>(
         workspaceId: AuthorizedWorkspaceId,
         written: Effect.Effect<void>,
-        change: (current: Stripe.Subscription, stripe: OpenProvider) => Effect.Effect<unknown, E>
+        change: (
+          current: Stripe.Subscription,
+          stripe: StripeConnection
+        ) => Effect.Effect<unknown, E>
       ) =>
         runAlone(
           workspaceId,
           Effect.fnUntraced(function* (row, stripe) {
-            const current = yield* findCurrent(row, stripe)
-            if (current === undefined || isInactive(current)) return yield* noSubscription
+            const current = yield* findCurrentSubscription(row, stripe)
+            if (current === undefined || isInactiveSubscription(current))
+              return yield* noSubscription
             yield* change(current, stripe)
             yield* written
             yield* sync.syncNow(workspaceId)
@@ -143,7 +149,7 @@ export class Subscriptions extends Context.Service<
        */
       const withCustomer = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
-        stripe: OpenProvider
+        stripe: StripeConnection
       ) {
         if (Option.isSome(yield* repo.find(workspaceId))) return
         const { id } = yield* callStripe(stripe, (api) =>
@@ -165,7 +171,7 @@ export class Subscriptions extends Context.Service<
             Effect.fnUntraced(function* ({ checkout_id, customer_id }) {
               const { data } = yield* listSubscriptions(customer_id, stripe)
               const { chosen } = chooseSubscription(data)
-              if (chosen !== undefined && !isInactive(chosen)) {
+              if (chosen !== undefined && !isInactiveSubscription(chosen)) {
                 return yield* new Conflict({
                   resource: "subscription",
                   message: "The workspace already has a subscription. Change or resume it."
@@ -224,13 +230,13 @@ export class Subscriptions extends Context.Service<
               }
               const [item] = current.items.data
               const paid = prices.get(item?.price.id)
-              yield* releaseSchedule(current, stripe)
+              yield* releaseSubscriptionSchedule(current, stripe)
               if (item === undefined || item.price.id === price.id) return
               const isAtOnce =
                 current.status === "trialing" ||
                 paid === undefined ||
                 monthly(price) >= monthly(paid)
-              if (!isAtOnce) return yield* scheduleChange(current, item, price, stripe)
+              if (!isAtOnce) return yield* schedulePriceChange(current, item, price, stripe)
               yield* stripe.ask((api) =>
                 api.subscriptions.update(current.id, {
                   items: [{ id: item.id, price: price.id }],
@@ -247,7 +253,7 @@ export class Subscriptions extends Context.Service<
             workspaceId,
             record("billing.cancelled", workspaceId, actor),
             Effect.fnUntraced(function* (current, stripe) {
-              yield* releaseSchedule(current, stripe)
+              yield* releaseSubscriptionSchedule(current, stripe)
               if (current.cancel_at_period_end) return
               yield* callStripe(stripe, (api) =>
                 api.subscriptions.update(current.id, { cancel_at_period_end: true })
@@ -271,7 +277,8 @@ export class Subscriptions extends Context.Service<
                   api.subscriptions.update(current.id, { cancel_at_period_end: false })
                 )
               }
-              if (current.schedule !== null) return yield* releaseSchedule(current, stripe)
+              if (current.schedule !== null)
+                return yield* releaseSubscriptionSchedule(current, stripe)
               return yield* new Conflict({
                 resource: "subscription",
                 field: "status",

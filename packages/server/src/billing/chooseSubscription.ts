@@ -26,7 +26,7 @@ const inactiveStatuses: ReadonlySet<string> = new Set([
   "incomplete_expired"
 ])
 
-export const isInactive = ({ status }: Pick<Stripe.Subscription, "status">) =>
+export const isInactiveSubscription = ({ status }: Pick<Stripe.Subscription, "status">) =>
   inactiveStatuses.has(status)
 
 export interface SubscriptionState {

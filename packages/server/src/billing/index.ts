@@ -3,7 +3,7 @@ import { Layer } from "effect"
 import { Billing } from "./Billing.ts"
 import { PlanEnforcement, PlanEnforcementLayer } from "./PlanEnforcement.ts"
 import { PlanPausesRepo } from "./PlanPausesRepo.ts"
-import { Provider } from "./Provider.ts"
+import { PaymentProvider } from "./PaymentProvider.ts"
 import { Subscriptions } from "./Subscriptions.ts"
 import { SubscriptionsRepo } from "./SubscriptionsRepo.ts"
 import { SubscriptionSync, SubscriptionSyncLayer } from "./SubscriptionSync.ts"
@@ -21,6 +21,6 @@ export const BillingLayer = Layer.mergeAll(
   Layer.provide([Billing.layer, Subscriptions.layer]),
   Layer.provide(SubscriptionSync.layer),
   Layer.provide(PlanEnforcement.layer),
-  Layer.provide(Provider.layer),
+  Layer.provide(PaymentProvider.layer),
   Layer.provide([SubscriptionsRepo.layer, PlanPausesRepo.layer])
 )

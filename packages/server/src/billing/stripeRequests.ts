@@ -3,22 +3,25 @@ import { Conflict } from "@scheduling/domain/shared/Errors"
 import { Effect } from "effect"
 import type Stripe from "stripe"
 import { chooseSubscription } from "./chooseSubscription.ts"
-import type { OpenProvider } from "./Provider.ts"
+import type { StripeConnection } from "./PaymentProvider.ts"
 import type { SubscriptionRow } from "./SubscriptionsRepo.ts"
 
 /** Sends a request that does not charge a card, and therefore cannot fail with `PaymentFailed`. */
-export const callStripe = <A>(stripe: OpenProvider, question: (api: Stripe) => Promise<A>) =>
+export const callStripe = <A>(stripe: StripeConnection, question: (api: Stripe) => Promise<A>) =>
   Effect.catchTag(stripe.ask(question), "PaymentFailed", Effect.die)
 
-export const listSubscriptions = (customer: string, stripe: OpenProvider) =>
+export const listSubscriptions = (customer: string, stripe: StripeConnection) =>
   callStripe(stripe, (api) =>
     api.subscriptions.list({ customer, status: "all", limit: 100, expand: ["data.schedule"] })
   )
 
-export const findCurrent = ({ customer_id }: SubscriptionRow, stripe: OpenProvider) =>
+export const findCurrentSubscription = (
+  { customer_id }: SubscriptionRow,
+  stripe: StripeConnection
+) =>
   Effect.map(listSubscriptions(customer_id, stripe), ({ data }) => chooseSubscription(data).chosen)
 
-export const expireCheckout = (checkoutId: string, stripe: OpenProvider) =>
+export const expireCheckout = (checkoutId: string, stripe: StripeConnection) =>
   Effect.gen(function* () {
     const { status } = yield* callStripe(stripe, (api) =>
       api.checkout.sessions.retrieve(checkoutId)
@@ -27,7 +30,10 @@ export const expireCheckout = (checkoutId: string, stripe: OpenProvider) =>
       yield* callStripe(stripe, (api) => api.checkout.sessions.expire(checkoutId))
   })
 
-export const releaseSchedule = ({ schedule }: Stripe.Subscription, stripe: OpenProvider) =>
+export const releaseSubscriptionSchedule = (
+  { schedule }: Stripe.Subscription,
+  stripe: StripeConnection
+) =>
   schedule === null
     ? Effect.void
     : callStripe(stripe, (api) =>
@@ -38,11 +44,11 @@ export const releaseSchedule = ({ schedule }: Stripe.Subscription, stripe: OpenP
  * Schedules the change to a lower price for the end of the billing period, because the current
  * period is already paid at the higher price.
  */
-export const scheduleChange = Effect.fnUntraced(function* (
+export const schedulePriceChange = Effect.fnUntraced(function* (
   { cancel_at_period_end, id }: Stripe.Subscription,
   item: Stripe.SubscriptionItem,
   price: Price,
-  stripe: OpenProvider
+  stripe: StripeConnection
 ) {
   if (cancel_at_period_end) {
     return yield* new Conflict({

@@ -3,7 +3,7 @@ import { InvalidSignature } from "@scheduling/domain/shared/Errors"
 import { Clock, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { respondWithError } from "../http/index.ts"
-import { Provider } from "./Provider.ts"
+import { PaymentProvider } from "./PaymentProvider.ts"
 import { SubscriptionSync } from "./SubscriptionSync.ts"
 
 /**
@@ -14,20 +14,20 @@ import { SubscriptionSync } from "./SubscriptionSync.ts"
 export const webhookRouteLayer: Layer.Layer<
   never,
   never,
-  HttpRouter.HttpRouter | Provider | SubscriptionSync
+  HttpRouter.HttpRouter | PaymentProvider | SubscriptionSync
 > = Layer.unwrap(
   Effect.gen(function* () {
-    const { open } = yield* Provider
+    const { stripe } = yield* PaymentProvider
     const sync = yield* SubscriptionSync
     return HttpRouter.add(
       "POST",
       "/v1/billing/webhooks/stripe",
       Effect.gen(function* () {
-        if (open === null) return yield* respondWithError(new BillingDisabled())
+        if (stripe === null) return yield* respondWithError(new BillingDisabled())
         const request = yield* HttpServerRequest.HttpServerRequest
         const signature = request.headers["stripe-signature"] ?? ""
         const body = yield* Effect.orDie(request.text)
-        const hint = open.readHint(body, signature, yield* Clock.currentTimeMillis)
+        const hint = stripe.readHint(body, signature, yield* Clock.currentTimeMillis)
         if (hint === undefined) return yield* respondWithError(new InvalidSignature())
         yield* sync.noteHint(hint)
         sync.waker.wake()

@@ -1,6 +1,6 @@
 import { Context, Effect, Exit, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import { ProviderAddress } from "../../../src/billing/Provider.ts"
+import { StripeAddress } from "../../../src/billing/PaymentProvider.ts"
 import { type PlanCatalog, selfHostedPlan } from "../../../src/core/config/plans.ts"
 import { eventually } from "../../engine/runner/support/tasks.ts"
 import { ask, type Member } from "../../support/http.ts"
@@ -58,7 +58,7 @@ export const FixtureLayer = Layer.unwrap(
         stripeWebhookSecrets: [Redacted.make(webhookSecret)],
         publicUrl: "https://scheduling.test"
       }).pipe(
-        Layer.provide(Layer.succeed(ProviderAddress, { host: "127.0.0.1", port, protocol: "http" }))
+        Layer.provide(Layer.succeed(StripeAddress, { host: "127.0.0.1", port, protocol: "http" }))
       ),
       Layer.succeed(BillingFixture, { stripe })
     )

@@ -6,10 +6,10 @@ import { AppConfig } from "../core/index.ts"
 const apiVersion = "2026-10-28.endive"
 
 /** The address of Stripe's API. Null for the client's default. Tests set their own address. */
-export const ProviderAddress = Context.Reference<Pick<
+export const StripeAddress = Context.Reference<Pick<
   Stripe.StripeConfig,
   "host" | "port" | "protocol"
-> | null>("@scheduling/server/billing/ProviderAddress", { defaultValue: () => null })
+> | null>("@scheduling/server/billing/StripeAddress", { defaultValue: () => null })
 
 /** The customer that a webhook is about. All other data is read from Stripe. */
 export interface CustomerHint {
@@ -17,7 +17,7 @@ export interface CustomerHint {
   readonly customer_id: string | null
 }
 
-export interface OpenProvider {
+export interface StripeConnection {
   readonly ask: <A>(
     question: (stripe: Stripe) => Promise<A>
   ) => Effect.Effect<A, BillingUnavailable | PaymentFailed>
@@ -29,18 +29,19 @@ export interface OpenProvider {
 }
 
 /**
- * The payment provider. `open` is null if no key is configured. Loading the client takes 240 ms, so
+ * The payment provider. `stripe` is null if no key is configured. Loading the client takes 240 ms, so
  * it is loaded only if there is a key.
  */
-export class Provider extends Context.Service<Provider, { readonly open: OpenProvider | null }>()(
-  "@scheduling/server/billing/Provider"
-) {
-  static readonly layer: Layer.Layer<Provider, never, AppConfig> = Layer.effect(
-    Provider,
+export class PaymentProvider extends Context.Service<
+  PaymentProvider,
+  { readonly stripe: StripeConnection | null }
+>()("@scheduling/server/billing/PaymentProvider") {
+  static readonly layer: Layer.Layer<PaymentProvider, never, AppConfig> = Layer.effect(
+    PaymentProvider,
     Effect.gen(function* () {
       const { stripeSecretKey, stripeWebhookSecrets } = yield* AppConfig
-      if (stripeSecretKey === undefined) return Provider.of({ open: null })
-      const address = yield* ProviderAddress
+      if (stripeSecretKey === undefined) return PaymentProvider.of({ stripe: null })
+      const address = yield* StripeAddress
       const { default: StripeClient } = yield* Effect.promise(() => import("stripe"))
       const stripe = new StripeClient(Redacted.value(stripeSecretKey), {
         apiVersion,
@@ -53,8 +54,8 @@ export class Provider extends Context.Service<Provider, { readonly open: OpenPro
       })
       const { errors, webhooks } = StripeClient
 
-      return Provider.of({
-        open: {
+      return PaymentProvider.of({
+        stripe: {
           ask: (question) =>
             Effect.tryPromise({
               try: () => question(stripe),
