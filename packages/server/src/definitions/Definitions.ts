@@ -25,7 +25,7 @@ import { elapsedMs, runInSlices } from "../core/index.ts"
 import { DefinedKinds, allowSilence, FairQueue, yieldToEventLoop } from "../http/index.ts"
 import { Limits } from "../plans/index.ts"
 import { transactionOf } from "../store/index.ts"
-import { compileSchedules } from "./compileSchedules.ts"
+import { lintSchedules } from "./lintSchedules.ts"
 import { DefinitionsRepo, type KeyedRow } from "./DefinitionsRepo.ts"
 import { makeExport } from "./ExportDefinitions.ts"
 import { type DocumentItem, itemsInDocument, schedulesIn } from "./itemsInDocument.ts"
@@ -212,7 +212,7 @@ export class Definitions extends Context.Service<
         const known = yield* repo.findSecretNames(workspaceId, [...names])
         const missing = uses.filter(({ name }) => !known.has(name)).map(missingSecret)
         const now = yield* Clock.currentTimeMillis
-        return [...missing, ...(yield* runInSlices(compileSchedules(schedulesIn(items), now)))]
+        return [...missing, ...(yield* runInSlices(lintSchedules(schedulesIn(items), now)))]
       })
 
       const applyItems = Effect.fnUntraced(function* (

@@ -10,7 +10,7 @@ import { parseCallUrl } from "@scheduling/domain/calls/CallUrl"
 import { formatInterval } from "@scheduling/schedules/Interval"
 import { Result } from "effect"
 import { sortByDependencies } from "../core/index.ts"
-import type { ScheduledDefinition } from "./compileSchedules.ts"
+import type { ScheduledDefinition } from "./lintSchedules.ts"
 import type { DefinitionFields } from "./definitionOf.ts"
 
 /** One record that a document defines. */

@@ -42,7 +42,7 @@ const maxVisits = 5_000_000
  * Finds schedules that probably do not do what their author intended. Yields often, so that other
  * work can run in between.
  */
-export function* compileSchedules(
+export function* lintSchedules(
   definitions: ReadonlyArray<ScheduledDefinition>,
   now: number
 ): Generator<void, ReadonlyArray<DefinitionFinding>> {
@@ -136,8 +136,8 @@ function* crowdsOf(
     }
     const most = counts.reduce((a, b) => Math.max(a, b), 0)
     if (most <= maxUnreportedRunsPerHost) continue
-    const minute = new Date((start + counts.indexOf(most)) * minuteMs).toISOString()
-    const message = `${most} runs call ${host} in the minute of ${minute}. Spread them with jitter_seconds or other minutes, or limit them with a queue.`
+    const minute = new Date((start + counts.indexOf(most)) * minuteMs).toISOString().slice(0, 16)
+    const message = `${most} runs call ${host} in the same minute (${minute}Z). Spread them out with jitter_seconds or different minutes, or limit them with a queue.`
     findings.push({ code: "crowded_minute", path: [], message })
   }
   return findings
