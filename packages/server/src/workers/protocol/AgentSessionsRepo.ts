@@ -6,12 +6,16 @@ import { agentLeaseMs } from "../../engine/index.ts"
 import { type Change, LiveChanges, publishAfterCommit } from "../../events/index.ts"
 import { batchRequests, variableLengthColumns } from "../../store/index.ts"
 import { heartbeatBatch } from "./batchSettings.ts"
-import { hasProbesSql, watchSql, watchHashSql } from "./watchSql.ts"
+import {
+  hasProbesSql,
+  watchedProcessesSql,
+  watchedProcessesHashSql
+} from "./watchedProcessesSql.ts"
 
 type Worker = Pick<CurrentWorker["Service"], "id" | "workspace_id">
 
 /** The agent's description of itself when it starts a session. */
-export interface Agent {
+export interface AgentDescription {
   readonly version: string
   readonly host: string
   readonly slots: number
@@ -53,7 +57,7 @@ export class AgentSessionsRepo extends Context.Service<
      */
     readonly insert: (
       worker: Worker,
-      agent: Agent
+      agent: AgentDescription
     ) => Effect.Effect<
       Option.Option<{
         readonly session: number
@@ -125,11 +129,11 @@ export class AgentSessionsRepo extends Context.Service<
                 AND id <> ALL (renewed.running)
             ) AS unknown,
             watched.watch,
-            ${sql.literal(watchHashSql("watched.watch"))} AS watching,
+            ${sql.literal(watchedProcessesHashSql("watched.watch"))} AS watching,
             ${sql.literal(hasProbesSql("renewed.worker_id"))} AS has_probes
           FROM renewed
           JOIN workers ON workers.id = renewed.worker_id
-          CROSS JOIN LATERAL (SELECT ${sql.literal(watchSql("workers"))} AS watch) AS watched`.pipe(
+          CROSS JOIN LATERAL (SELECT ${sql.literal(watchedProcessesSql("workers"))} AS watch) AS watched`.pipe(
           Effect.orDie,
           Effect.map((renewals) => {
             const found = new Map(renewals.map((renewal) => [renewal.session, renewal]))

@@ -8,21 +8,22 @@ import type { HttpServerRequest } from "effect/http"
 import { AppConfig, elapsedMs, bearerKeyHashes, Secrets } from "../../core/index.ts"
 import { authorizationHeaders, bearerTokenOf, RateLimits } from "../../http/index.ts"
 import { isWellFormed } from "../workerToken.ts"
-import { type KnownWorker, WorkerTokensRepo } from "./WorkerTokensRepo.ts"
+import { type WorkerOfToken, WorkerTokensRepo } from "./WorkerTokensRepo.ts"
 
-type Find<Known extends KnownWorker> = (
+type Find<Known extends WorkerOfToken> = (
   hashes: ReadonlyArray<string>
 ) => Effect.Effect<Option.Option<Known>>
 
+/** Lets the requests of agents in: checks their tokens and their rate. */
 export class WorkerAdmission extends Context.Service<
   WorkerAdmission,
   {
     /** Checks the token and counts the request against the rate limit. */
-    readonly admit: <Known extends KnownWorker>(
+    readonly admit: <Known extends WorkerOfToken>(
       request: HttpServerRequest.HttpServerRequest,
       find: Find<Known>
     ) => Effect.Effect<Known, InvalidWorkerToken | RateLimited>
-    readonly check: <Known extends KnownWorker>(
+    readonly check: <Known extends WorkerOfToken>(
       request: HttpServerRequest.HttpServerRequest,
       find: Find<Known>
     ) => Effect.Effect<Known, InvalidWorkerToken>
@@ -41,7 +42,7 @@ export class WorkerAdmission extends Context.Service<
       const { rateLimit } = yield* AppConfig
       const limits = rateLimit === 0 ? undefined : new RateLimits(rateLimit * keyLimitFactor)
 
-      const check = Effect.fnUntraced(function* <Known extends KnownWorker>(
+      const check = Effect.fnUntraced(function* <Known extends WorkerOfToken>(
         request: HttpServerRequest.HttpServerRequest,
         find: Find<Known>
       ) {
@@ -60,7 +61,7 @@ export class WorkerAdmission extends Context.Service<
         return found.value
       })
 
-      const admit = Effect.fnUntraced(function* <Known extends KnownWorker>(
+      const admit = Effect.fnUntraced(function* <Known extends WorkerOfToken>(
         request: HttpServerRequest.HttpServerRequest,
         find: Find<Known>
       ) {

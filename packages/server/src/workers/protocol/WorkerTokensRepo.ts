@@ -6,15 +6,19 @@ import { SqlClient } from "effect/sql"
 import { agentLeaseMs } from "../../engine/index.ts"
 import { batchRequests, variableLengthColumns } from "../../store/index.ts"
 import { heartbeatBatch, idleClaimBatch } from "./batchSettings.ts"
-import { hasProbesSql, watchSql, watchHashSql } from "./watchSql.ts"
+import {
+  hasProbesSql,
+  watchedProcessesSql,
+  watchedProcessesHashSql
+} from "./watchedProcessesSql.ts"
 
-export interface KnownWorker {
+export interface WorkerOfToken {
   readonly token_hash: string
   readonly worker: CurrentWorker["Service"]
 }
 
-export interface ClaimingWorker extends KnownWorker {
-  /** The hash of the list of processes that the agent should watch: see `watchHashSql`. */
+export interface ClaimingWorker extends WorkerOfToken {
+  /** The hash of the list of processes that the agent should watch: see `watchedProcessesHashSql`. */
   readonly watching: string
   readonly has_probes: boolean
 }
@@ -33,14 +37,14 @@ export class WorkerTokensRepo extends Context.Service<
      */
     readonly findByHash: (
       hashes: ReadonlyArray<string>
-    ) => Effect.Effect<Option.Option<KnownWorker>>
+    ) => Effect.Effect<Option.Option<WorkerOfToken>>
     /**
      * Finds the worker of a token for heartbeats. Heartbeats are frequent and can wait, so more of
      * them share a statement.
      */
     readonly findByHashForBeat: (
       hashes: ReadonlyArray<string>
-    ) => Effect.Effect<Option.Option<KnownWorker>>
+    ) => Effect.Effect<Option.Option<WorkerOfToken>>
     /** Finds the worker of a token for a claim, and renews its session. */
     readonly findForClaim: (claiming: Claiming) => Effect.Effect<Option.Option<ClaimingWorker>>
     /**
@@ -136,11 +140,11 @@ const findForClaims = (sql: SqlClient.SqlClient) =>
       SELECT
         token_hash, expires_at, known.id, workspace_id, paused, labels, offered_labels,
         CASE WHEN nodes.died_at IS NULL THEN nodes.id END AS node_id,
-        ${sql.literal(watchHashSql("watched.watch"))} AS watching,
+        ${sql.literal(watchedProcessesHashSql("watched.watch"))} AS watching,
         ${sql.literal(hasProbesSql("known.id"))} AS has_probes
       FROM known
       LEFT JOIN nodes ON nodes.id = known.node_id
-      CROSS JOIN LATERAL (SELECT ${sql.literal(watchSql("known"))} AS watch) AS watched`
+      CROSS JOIN LATERAL (SELECT ${sql.literal(watchedProcessesSql("known"))} AS watch) AS watched`
     const found = new Map(rows.map((row) => [row.token_hash, row]))
     return claims.map(({ hashes }) =>
       Option.map(firstOf(found, hashes), (row) => ({
@@ -154,7 +158,7 @@ const findForClaims = (sql: SqlClient.SqlClient) =>
 const firstOf = <Row>(found: ReadonlyMap<string, Row>, hashes: ReadonlyArray<string>) =>
   Option.fromNullishOr(hashes.map((hash) => found.get(hash)).find((row) => row !== undefined))
 
-const toKnown = (row: TokenRow): KnownWorker => ({
+const toKnown = (row: TokenRow): WorkerOfToken => ({
   token_hash: row.token_hash,
   worker: {
     id: WorkerId.make(row.id),

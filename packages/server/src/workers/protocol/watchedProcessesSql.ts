@@ -3,7 +3,7 @@ import { maxWatchedProcesses } from "@scheduling/domain/workers/WorkerProtocol"
 /**
  * SQL that lists the processes that a worker's agent should watch. `worker` is a table or alias.
  */
-export const watchSql = (worker: string) => `
+export const watchedProcessesSql = (worker: string) => `
   ARRAY (
     SELECT json_build_object(
       'monitor_id', p.monitor_id,
@@ -31,7 +31,7 @@ export const watchSql = (worker: string) => `
  * SQL that hashes the list of processes. The agent sends the hash of its list, so that the service
  * can compare them.
  */
-export const watchHashSql = (watch: string) =>
+export const watchedProcessesHashSql = (watch: string) =>
   `CASE WHEN cardinality(${watch}) = 0 THEN '' ELSE md5(${watch}::text) END`
 
 /** SQL for whether a worker has probes that its agent has not received yet. */
