@@ -1,5 +1,6 @@
 import type { SqlClient, Statement } from "effect/sql"
 
+/** SQL condition for the workspaces of which the user is the only owner. */
 export const isSoleOwner = (sql: SqlClient.SqlClient, userId: string): Statement.Fragment => sql`
   workspaces.id IN (
     SELECT workspace_id

@@ -35,7 +35,7 @@ export interface LockedKeyRow extends ApiKeyRow {
   readonly successor_id: string | null
 }
 
-export interface VerifiedRow extends Omit<
+export interface VerifiedKeyRow extends Omit<
   ApiKeyRow,
   "id" | "workspace_id" | "created_by" | "created_at"
 > {
@@ -81,7 +81,7 @@ export class ApiKeyRepo extends Context.Service<
      */
     readonly findByHash: (
       hashes: ReadonlyArray<string>
-    ) => Effect.Effect<Option.Option<VerifiedRow>>
+    ) => Effect.Effect<Option.Option<VerifiedKeyRow>>
     /** Lists keys. Concurrent requests share one statement. */
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
@@ -259,9 +259,9 @@ const verifiedColumns = [
   "expires_at",
   "revoked_at",
   "last_used_at"
-] satisfies ReadonlyArray<keyof VerifiedRow>
+] satisfies ReadonlyArray<keyof VerifiedKeyRow>
 
-const verifiedRows = rowReader<VerifiedRow>(verifiedColumns)
+const verifiedRows = rowReader<VerifiedKeyRow>(verifiedColumns)
 
 const findByHashes = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<ReadonlyArray<string>>) =>
   verifiedRows(sql`

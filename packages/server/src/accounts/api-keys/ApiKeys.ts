@@ -40,7 +40,7 @@ import { ApiKeyRepo, type ApiKeyRow, isActive, toApiKey } from "./ApiKeyRepo.ts"
 import { isWellFormed, makeKey } from "./ApiKeySecret.ts"
 import { KeyUsesRepo } from "./KeyUsesRepo.ts"
 import { usageObservedSince, keyUsage } from "./keyUsage.ts"
-import { nextWarning } from "./nextWarning.ts"
+import { nextExpiryNoticeAt } from "./nextExpiryNoticeAt.ts"
 
 export class ApiKeys extends Context.Service<
   ApiKeys,
@@ -154,7 +154,7 @@ export class ApiKeys extends Context.Service<
           last_used_at: null,
           created_at: now
         }
-        yield* repo.insert(row, nextWarning(row.expires_at, now))
+        yield* repo.insert(row, nextExpiryNoticeAt(row.expires_at, now))
         return { row, created: { ...toApiKey(row, now), key: secret } }
       })
 

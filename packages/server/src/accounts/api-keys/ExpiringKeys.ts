@@ -5,7 +5,7 @@ import { Outbox } from "../../events/index.ts"
 import { loop } from "../../core/index.ts"
 import { timestampOf, transactionOf } from "../../store/index.ts"
 import { ExpiringKeysRepo } from "./ExpiringKeysRepo.ts"
-import { nextWarning } from "./nextWarning.ts"
+import { nextExpiryNoticeAt } from "./nextExpiryNoticeAt.ts"
 
 /** Sends notices about keys that will expire, each notice once. */
 export const ExpiringKeysLayer: Layer.Layer<
@@ -39,7 +39,7 @@ export const ExpiringKeysLayer: Layer.Layer<
           }))
       )
       yield* repo.updateWarnAt(
-        keys.map(({ expires_at, id }) => ({ id, warn_at: nextWarning(expires_at, now) }))
+        keys.map(({ expires_at, id }) => ({ id, warn_at: nextExpiryNoticeAt(expires_at, now) }))
       )
       return keys.length
     }).pipe(transaction)

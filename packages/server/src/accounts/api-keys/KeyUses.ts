@@ -1,7 +1,7 @@
 import type { ApiKeyId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Latch, Layer } from "effect"
 import { loop } from "../../core/index.ts"
-import { ApiKeyRepo, type VerifiedRow } from "./ApiKeyRepo.ts"
+import { ApiKeyRepo, type VerifiedKeyRow } from "./ApiKeyRepo.ts"
 import { type KeyUse, KeyUsesRepo } from "./KeyUsesRepo.ts"
 
 /**
@@ -11,7 +11,7 @@ export class KeyUses extends Context.Service<
   KeyUses,
   {
     /** Records when the key was used, for `last_used_at`. */
-    readonly touch: (key: Pick<VerifiedRow, "id" | "last_used_at">, now: Date) => void
+    readonly touch: (key: Pick<VerifiedKeyRow, "id" | "last_used_at">, now: Date) => void
     /** Records that the key used a scope or was used from an address, at most once an hour. */
     readonly note: (keyId: ApiKeyId, kind: KeyUse["kind"], what: string) => void
   }

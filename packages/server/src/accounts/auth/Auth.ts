@@ -4,7 +4,7 @@ import type { ApiKeyPrincipal, UserPrincipal } from "@scheduling/domain/auth/Pri
 import { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { authorize } from "../access/authorize.ts"
-import { ApiKeyRepo, isActive, type VerifiedRow } from "../api-keys/ApiKeyRepo.ts"
+import { ApiKeyRepo, isActive, type VerifiedKeyRow } from "../api-keys/ApiKeyRepo.ts"
 import { isWellFormed } from "../api-keys/ApiKeySecret.ts"
 import { bearerKeyHashes, Secrets } from "../../core/index.ts"
 import { isAllowedFrom } from "../api-keys/isAllowedFrom.ts"
@@ -72,7 +72,7 @@ export class Auth extends Context.Service<
         })
       }
 
-      const renewHash = ({ id, key_hash }: VerifiedRow, current = key_hash) =>
+      const renewHash = ({ id, key_hash }: VerifiedKeyRow, current = key_hash) =>
         key_hash === current ? Effect.void : keys.updateHash(id, key_hash, current)
 
       const authenticateUser = Effect.fnUntraced(function* (
@@ -128,7 +128,7 @@ export class Auth extends Context.Service<
 
 const isWorkspaceId = Schema.is(WorkspaceId)
 
-const toPrincipal = (row: VerifiedRow): ApiKeyPrincipal => ({
+const toPrincipal = (row: VerifiedKeyRow): ApiKeyPrincipal => ({
   kind: "api_key",
   api_key_id: row.id,
   workspace_id: authorize(row.workspace_id),

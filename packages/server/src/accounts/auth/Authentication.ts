@@ -22,8 +22,8 @@ import { RequestRates } from "./RequestRates.ts"
 
 /**
  * Checks the credential, its rate limit, its kind, the workspace and the scope, in this order,
- * before the body is read and the handler runs. If the body takes long to arrive, access is checked
- * again.
+ * before the body is read and the handler runs. If the body is not complete by then, or is long,
+ * access is checked again once it has been read.
  */
 export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth | RequestRates> =
   Layer.effect(

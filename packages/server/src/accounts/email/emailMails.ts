@@ -1,7 +1,7 @@
 import { Redacted } from "effect"
 import type { MailContent } from "../../mail/index.ts"
 
-export const linkPath = "/email/verify"
+export const verificationPath = "/email/verify"
 
 /**
  * Creates the email that verifies an address. It contains no text entered by the account's owner,
@@ -18,7 +18,10 @@ export const verificationMail = (
     `Somebody entered this address for an account at ${new URL(publicUrl).host}.`,
     "If this was you, open this link within a week:"
   ],
-  link: { words: "Yes, it is mine", url: `${publicUrl}${linkPath}/${Redacted.value(token)}` },
+  link: {
+    words: "Yes, it is mine",
+    url: `${publicUrl}${verificationPath}/${Redacted.value(token)}`
+  },
   otherwise:
     "If this was not you, ignore this mail: no mails about the account will be sent to this address."
 })

@@ -2,7 +2,7 @@ import { Effect, Layer, Option, Redacted } from "effect"
 import { HttpRouter } from "effect/http"
 import { expiredLinkPage, linkPage, requestOrigin } from "../../http/index.ts"
 import { EmailLinks } from "./EmailLinks.ts"
-import { linkPath } from "./emailMails.ts"
+import { verificationPath } from "./emailMails.ts"
 
 export const emailLinkRoutesLayer: Layer.Layer<never, never, EmailLinks | HttpRouter.HttpRouter> =
   Layer.unwrap(
@@ -14,7 +14,7 @@ export const emailLinkRoutesLayer: Layer.Layer<never, never, EmailLinks | HttpRo
       return Layer.mergeAll(
         HttpRouter.add(
           "GET",
-          `${linkPath}/:token`,
+          `${verificationPath}/:token`,
           Effect.map(Effect.flatMap(readToken, links.find), (user) =>
             Option.isNone(user)
               ? expiredLinkPage
@@ -23,7 +23,7 @@ export const emailLinkRoutesLayer: Layer.Layer<never, never, EmailLinks | HttpRo
         ),
         HttpRouter.add(
           "POST",
-          `${linkPath}/:token`,
+          `${verificationPath}/:token`,
           Effect.gen(function* () {
             return yield* links.use(yield* readToken, yield* requestOrigin)
           }).pipe(

@@ -23,7 +23,7 @@ export const toMember = ({ from_claim: _, ...row }: MemberRow): Member => ({
 })
 
 /**
- * Reads and writes the members that are people. Members and roles change only while the workspace
+ * Reads and writes the human members, as opposed to service accounts. Members and roles change only while the workspace
  * is locked.
  */
 export class MembersRepo extends Context.Service<

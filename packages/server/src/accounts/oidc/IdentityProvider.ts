@@ -22,7 +22,7 @@ import {
 } from "openid-client"
 import { AppConfig, type OidcSettings } from "../../core/index.ts"
 import { panelOidcCallbackPath } from "../../http/index.ts"
-import { boundedFetch, ProviderAway } from "./boundedFetch.ts"
+import { boundedFetch, ProviderFetchError } from "./boundedFetch.ts"
 
 /** The identity provider did not respond, or not in time. */
 export class ProviderUnavailable extends Data.TaggedError("ProviderUnavailable")<{
@@ -87,16 +87,16 @@ export class IdentityProvider extends Context.Service<
     Effect.gen(function* () {
       const { oidc, publicUrl } = yield* AppConfig
       if (oidc === undefined || publicUrl === undefined) return undefined
-      return makeProvider(oidc, `${publicUrl}${panelOidcCallbackPath}`, yield* ProviderDeadlines)
+      return makeProvider(oidc, `${publicUrl}${panelOidcCallbackPath}`, yield* ProviderTimeouts)
     })
   )
 }
 
-/** The deadline of one exchange with the provider, including all of its requests. */
-export const ProviderDeadlines = Context.Reference<{
+/** The maximum duration of one exchange with the provider, including all of its requests. */
+export const ProviderTimeouts = Context.Reference<{
   readonly signInMs: number
   readonly refreshMs: number
-}>("@scheduling/server/accounts/oidc/ProviderDeadlines", {
+}>("@scheduling/server/accounts/oidc/ProviderTimeouts", {
   defaultValue: () => ({ signInMs: 10_000, refreshMs: 3_000 })
 })
 
@@ -106,7 +106,7 @@ const metadataMs = 5 * 60 * 1000
 const makeProvider = (
   settings: OidcSettings,
   redirectUri: string,
-  { refreshMs, signInMs }: typeof ProviderDeadlines.Service
+  { refreshMs, signInMs }: typeof ProviderTimeouts.Service
 ) => {
   const { clientId, clientSecret, issuer } = settings
   const insecure = issuer.startsWith("http:") ? [allowInsecureRequests] : []
@@ -160,7 +160,7 @@ const makeProvider = (
       throw new Error("the ID token is for another user")
     }
     if (claims === undefined && !hasUserInfo) {
-      throw new ProviderAway("the provider returned no claims about the user")
+      throw new ProviderFetchError("the provider returned no claims about the user")
     }
     const userInfo = hasUserInfo
       ? await fetchUserInfo(configuration, response.access_token, subject)
@@ -253,7 +253,8 @@ const textsOf = (claim: unknown): ReadonlyArray<string> =>
 
 const failureOf = (error: unknown): ProviderFailure => {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof ProviderAway) return new ProviderUnavailable({ reason: cause.message })
+    if (cause instanceof ProviderFetchError)
+      return new ProviderUnavailable({ reason: cause.message })
   }
   const code = error instanceof Error && "error" in error ? String(error.error) : undefined
   const reasons: Array<string> = []

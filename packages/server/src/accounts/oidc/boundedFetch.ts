@@ -3,8 +3,8 @@ import type { CustomFetch } from "openid-client"
 /**
  * The identity provider cannot be reached, is overloaded, or sends a response that is too large.
  */
-export class ProviderAway extends Error {
-  override readonly name = "ProviderAway"
+export class ProviderFetchError extends Error {
+  override readonly name = "ProviderFetchError"
 }
 
 /** The maximum size of a provider's response. Discovery documents have about 5 kB. */
@@ -12,7 +12,7 @@ const maxBytes = 256 * 1024
 
 /**
  * Creates the `fetch` for one exchange with the identity provider, which is aborted at the
- * deadline. If the provider is overloaded or broken, `fetch` fails with `ProviderAway`, because
+ * deadline. If the provider is overloaded or broken, `fetch` fails with `ProviderFetchError`, because
  * such a response says nothing about the person.
  */
 export const boundedFetch =
@@ -29,7 +29,7 @@ export const boundedFetch =
       })
       if (response.status >= 500 || response.status === 429) {
         await response.body?.cancel()
-        throw new ProviderAway(`${host} responded with status ${response.status}`)
+        throw new ProviderFetchError(`${host} responded with status ${response.status}`)
       }
       const content = await readBody(response, host)
       const { status } = response
@@ -38,9 +38,9 @@ export const boundedFetch =
         headers: response.headers
       })
     } catch (error) {
-      if (error instanceof ProviderAway) throw error
+      if (error instanceof ProviderFetchError) throw error
       const reason = deadline.aborted ? "did not respond in time" : "cannot be reached"
-      throw new ProviderAway(`${host} ${reason}`, { cause: error })
+      throw new ProviderFetchError(`${host} ${reason}`, { cause: error })
     }
   }
 
@@ -49,7 +49,7 @@ const readBody = async ({ body }: Response, host: string): Promise<Buffer<ArrayB
   let size = 0
   for await (const chunk of body ?? []) {
     size += chunk.byteLength
-    if (size > maxBytes) throw new ProviderAway(`${host} sent more than ${maxBytes} bytes`)
+    if (size > maxBytes) throw new ProviderFetchError(`${host} sent more than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

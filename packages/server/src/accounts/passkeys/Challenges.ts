@@ -35,7 +35,7 @@ export class Challenges extends Context.Service<
       return Challenges.of({
         make: Effect.fnUntraced(function* (purpose) {
           const challenge = randomBytes(32).toString("base64url")
-          const until = (yield* Clock.currentTimeMillis) + challengeMs
+          const until = (yield* Clock.currentTimeMillis) + challengeLifetimeMs
           return { challenge, sealed: sealExpiringValue(ring, purpose, challenge, until) }
         }),
 
@@ -45,7 +45,7 @@ export class Challenges extends Context.Service<
 
         use: Effect.fnUntraced(function* (challenge) {
           const now = yield* Clock.currentTimeMillis
-          const expiresAt = new Date(now + challengeMs)
+          const expiresAt = new Date(now + challengeLifetimeMs)
           return yield* repo.useChallenge(mac(ring[0], challenge), expiresAt, new Date(now))
         })
       })
@@ -53,4 +53,4 @@ export class Challenges extends Context.Service<
   )
 }
 
-export const challengeMs = 5 * 60 * 1000
+export const challengeLifetimeMs = 5 * 60 * 1000

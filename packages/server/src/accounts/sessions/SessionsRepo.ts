@@ -27,7 +27,7 @@ export const toSession = (row: SessionRow, current: string): Session => ({
   current: row.id === current
 })
 
-export interface Rotation {
+export interface SessionRotation {
   readonly id: string
   readonly generation: number
   readonly now: Date
@@ -35,7 +35,7 @@ export interface Rotation {
 }
 
 /** A session's user, and the user's role in the path's workspace. */
-export interface LiveSession {
+export interface SessionUser {
   readonly user_id: string
   readonly lane: bigint
   readonly expires_at: Date
@@ -65,14 +65,14 @@ export class SessionsRepo extends Context.Service<
     readonly findLive: (
       id: string,
       workspaceId: string | undefined
-    ) => Effect.Effect<Option.Option<LiveSession>>
+    ) => Effect.Effect<Option.Option<SessionUser>>
     readonly list: (
       userId: string,
       now: Date,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<SessionRow>>
     /** Rotates a session's refresh token. Returns none if the session's generation has changed. */
-    readonly rotate: (rotation: Rotation) => Effect.Effect<Option.Option<SessionRow>>
+    readonly rotate: (rotation: SessionRotation) => Effect.Effect<Option.Option<SessionRow>>
     readonly remove: (userId: string, id: string) => Effect.Effect<boolean>
     readonly removeAll: (userId: string) => Effect.Effect<number>
   }
@@ -177,7 +177,7 @@ interface RequestedSession {
 
 const findAllLive = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<RequestedSession>) => {
   const column = columnsOf(asked)
-  return sql<LiveSession & { readonly nr: number }>`
+  return sql<SessionUser & { readonly nr: number }>`
     SELECT
       asked.nr::int, sessions.user_id, sessions.lane, sessions.expires_at, memberships.role,
       users.name, CASE WHEN users.workspace_id IS NOT NULL THEN users.name END AS service_account

@@ -10,7 +10,7 @@ import {
   encodeBase32,
   makeRecoveryCode,
   makeTotpSecret,
-  findStep,
+  findTimeStep,
   totpUri
 } from "./totp.ts"
 import { TotpRepo, type TotpRow } from "./TotpRepo.ts"
@@ -75,7 +75,7 @@ export class SecondFactors extends Context.Service<
             )
             return false
           }
-          const step = findStep(secret, normalizeCode(code), yield* DateTime.nowAsDate)
+          const step = findTimeStep(secret, normalizeCode(code), yield* DateTime.nowAsDate)
           return step !== undefined && (yield* repo.updateStep(row.user_id, step))
         })
 

@@ -12,7 +12,7 @@ export const makeTotpSecret = (): Buffer => randomBytes(20)
 
 export const timeStepAt = (now: Date): number => Math.floor(now.getTime() / 1000 / stepSeconds)
 
-export const computeCode = (secret: Uint8Array, step: number, digits = 6): string => {
+export const computeTotpCode = (secret: Uint8Array, step: number, digits = 6): string => {
   const counter = Buffer.alloc(8)
   counter.writeBigUInt64BE(BigInt(step))
   const mac = createHmac("sha1", secret).update(counter).digest()
@@ -25,11 +25,11 @@ export const computeCode = (secret: Uint8Array, step: number, digits = 6): strin
  * Finds the time step that a code belongs to, near the current time. All candidates are compared,
  * so that the duration does not depend on the code.
  */
-export const findStep = (secret: Uint8Array, code: string, now: Date): number | undefined => {
+export const findTimeStep = (secret: Uint8Array, code: string, now: Date): number | undefined => {
   let found: number | undefined
   for (let off = -toleratedSteps; off <= toleratedSteps; off++) {
     const step = timeStepAt(now) + off
-    if (isSame(computeCode(secret, step), code)) found = step
+    if (isSame(computeTotpCode(secret, step), code)) found = step
   }
   return found
 }

@@ -40,7 +40,7 @@ export interface PasswordHashChange {
 }
 
 /**
- * Reads and writes users that are people. A failed statement is a defect, because no service can
+ * Reads and writes human users, as opposed to service accounts. A failed statement is a defect, because no service can
  * handle it.
  */
 export class UsersRepo extends Context.Service<

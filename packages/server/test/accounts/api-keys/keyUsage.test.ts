@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Scope } from "@scheduling/domain/api-keys/Scope"
 import { keyUsage } from "../../../src/accounts/api-keys/keyUsage.ts"
 import type { KeyUseRow } from "../../../src/accounts/api-keys/KeyUsesRepo.ts"
-import { nextWarning } from "../../../src/accounts/api-keys/nextWarning.ts"
+import { nextExpiryNoticeAt } from "../../../src/accounts/api-keys/nextExpiryNoticeAt.ts"
 import { dayMs } from "../../../src/core/milliseconds.ts"
 import { testNow } from "../../support/TestApp.ts"
 
@@ -64,7 +64,7 @@ describe("the suggestion for an API key", () => {
   })
 })
 
-describe("nextWarning for a key that expires", () => {
+describe("nextExpiryNoticeAt for a key that expires", () => {
   it.each([
     ["never", null, null],
     ["in a year", 365, 358],
@@ -73,7 +73,7 @@ describe("nextWarning for a key that expires", () => {
     ["in a day", 1, null],
     ["in an hour", 1 / 24, null]
   ] as const)("%s", (_, inDays, warnedInDays) => {
-    const warned = nextWarning(inDays === null ? null : daysAgo(-inDays), now)
+    const warned = nextExpiryNoticeAt(inDays === null ? null : daysAgo(-inDays), now)
     assert.deepStrictEqual(warned, warnedInDays === null ? null : daysAgo(-warnedInDays))
   })
 })

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { randomUUID } from "node:crypto"
-import { ProviderDeadlines } from "../../../src/accounts/oidc/IdentityProvider.ts"
+import { ProviderTimeouts } from "../../../src/accounts/oidc/IdentityProvider.ts"
 import type { AppConfig, OidcSettings } from "../../../src/core/index.ts"
 import { ask, type Answer } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
@@ -82,7 +82,7 @@ export const withProvider = (
       testAppLayer({ publicUrl, oidc: { ...oidcSettings(issuer), ...settings }, ...config })
     )
   ).pipe(
-    Layer.provide(Layer.succeed(ProviderDeadlines, { signInMs: 2_000, refreshMs: 2_000 })),
+    Layer.provide(Layer.succeed(ProviderTimeouts, { signInMs: 2_000, refreshMs: 2_000 })),
     Layer.provideMerge(TestProviderLayer)
   )
 

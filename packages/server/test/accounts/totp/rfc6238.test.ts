@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   encodeBase32,
-  computeCode,
+  computeTotpCode,
   makeRecoveryCode,
   timeStepAt,
-  findStep,
+  findTimeStep,
   totpUri
 } from "../../../src/accounts/totp/totp.ts"
 
@@ -20,16 +20,16 @@ describe("codes of authenticator apps", () => {
     [2_000_000_000, "69279037"],
     [20_000_000_000, "65353130"]
   ])("are those of the RFC at %d s", (seconds, code) => {
-    assert.strictEqual(computeCode(secret, timeStepAt(new Date(seconds * 1000)), 8), code)
-    assert.strictEqual(computeCode(secret, timeStepAt(new Date(seconds * 1000))), code.slice(2))
+    assert.strictEqual(computeTotpCode(secret, timeStepAt(new Date(seconds * 1000)), 8), code)
+    assert.strictEqual(computeTotpCode(secret, timeStepAt(new Date(seconds * 1000))), code.slice(2))
   })
 
   it("are valid one step before and after, because clocks differ", () => {
-    const at = (seconds: number) => findStep(secret, "287082", new Date(seconds * 1000))
+    const at = (seconds: number) => findTimeStep(secret, "287082", new Date(seconds * 1000))
     for (const seconds of [30, 59, 60, 89]) assert.strictEqual(at(seconds), 1, String(seconds))
     for (const seconds of [90, 120, 1_000]) assert.isUndefined(at(seconds), String(seconds))
     for (const code of ["", "28708", "2870822", "２８７０８２"]) {
-      assert.isUndefined(findStep(secret, code, new Date(59_000)), code)
+      assert.isUndefined(findTimeStep(secret, code, new Date(59_000)), code)
     }
   })
 

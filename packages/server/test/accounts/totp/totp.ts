@@ -1,11 +1,11 @@
 import { assert } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import { computeCode, timeStepAt } from "../../../src/accounts/totp/totp.ts"
+import { computeTotpCode, timeStepAt } from "../../../src/accounts/totp/totp.ts"
 import { ask, type Member, password } from "../../support/http.ts"
 
 /** Computes a code from the secret that was shown, as an authenticator app does. */
 export const authenticatorCode = (secret: string, now: number) =>
-  computeCode(fromBase32(secret), timeStepAt(new Date(now)))
+  computeTotpCode(fromBase32(secret), timeStepAt(new Date(now)))
 
 export const currentCode = (secret: string) =>
   Effect.map(Clock.currentTimeMillis, (now) => authenticatorCode(secret, now))
