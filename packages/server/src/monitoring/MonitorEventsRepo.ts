@@ -24,7 +24,7 @@ export interface MonitorEventRow<Details> {
 }
 
 /** Turns events into a table, for a statement that writes a monitor together with its events. */
-export const eventsTable = (sql: SqlClient.SqlClient, events: ReadonlyArray<MonitorEvent>) => {
+export const eventsTableSql = (sql: SqlClient.SqlClient, events: ReadonlyArray<MonitorEvent>) => {
   const column = columnsOf([...events.entries()])
   return sql`
     SELECT id, workspace_id, monitor_id, type, status, to_timestamp(at / 1000) AS at, details::jsonb
@@ -72,7 +72,7 @@ export class MonitorEventsRepo extends Context.Service<
           if (events.length === 0) return
           yield* sql`
             INSERT INTO monitor_events (id, workspace_id, monitor_id, type, status, at, details)
-            ${eventsTable(sql, events)}`
+            ${eventsTableSql(sql, events)}`
         }, Effect.orDie),
 
         list: <Details>(

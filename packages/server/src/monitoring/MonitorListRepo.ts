@@ -16,7 +16,7 @@ import {
   matchesMonitorFilters,
   type MonitorFilters,
   type MonitorRow,
-  statusAt
+  monitorStatusSql
 } from "./MonitorTable.ts"
 
 export interface ListedMonitorRow extends MonitorRow {
@@ -80,7 +80,7 @@ export class MonitorListRepo extends Context.Service<
 
         countByStatus: Effect.fn("MonitorListRepo.countByStatus")(function* (workspaceId, now) {
           const rows = yield* sql<{ readonly status: MonitorStatus; readonly monitors: number }>`
-            SELECT ${statusAt(sql, lateAfter, now)} AS status, count(*)::int AS monitors
+            SELECT ${monitorStatusSql(sql, lateAfter, now)} AS status, count(*)::int AS monitors
             FROM monitors AS m ${sql.literal(lateJoins)}
             WHERE m.workspace_id = ${workspaceId}
             GROUP BY 1`
@@ -95,7 +95,7 @@ export class MonitorListRepo extends Context.Service<
 
 const matches = (sql: SqlClient.SqlClient, { ids, ...filters }: ListedFilters, now: Date) => sql`
   ${ids === undefined ? sql.literal("") : sql`AND m.id = ANY (${ids}::uuid[])`}
-  ${matchesMonitorFilters(sql, filters, statusAt(sql, lateAfter, now))}`
+  ${matchesMonitorFilters(sql, filters, monitorStatusSql(sql, lateAfter, now))}`
 
 const tables = monitorKinds.map(({ table }) => table)
 const lateTables = tables.flatMap((table) =>

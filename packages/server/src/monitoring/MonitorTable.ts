@@ -190,7 +190,7 @@ export const monitorTableRepo = <Row extends KindRow, Columns extends object, Sh
         WHERE m.workspace_id = ${workspaceId}
           AND m.kind = ${table.kind}
           AND ${isListedAfter(sql, page, "m.id")}
-          ${matchesMonitorFilters(sql, filters, statusAt(sql, late, now))}
+          ${matchesMonitorFilters(sql, filters, monitorStatusSql(sql, late, now))}
         ORDER BY ${sql.literal(listOrder(page, "m.id"))}
         LIMIT ${page.limit + 1}`
     }, Effect.orDie),
@@ -203,7 +203,7 @@ export const monitorTableRepo = <Row extends KindRow, Columns extends object, Sh
           ${joined}
           WHERE m.workspace_id = ${workspaceId}
             AND m.kind = ${table.kind}
-            ${matchesMonitorFilters(sql, filters, statusAt(sql, late, now))}`
+            ${matchesMonitorFilters(sql, filters, monitorStatusSql(sql, late, now))}`
       )
     }, Effect.orDie),
 
@@ -260,7 +260,7 @@ export const monitorTableRepo = <Row extends KindRow, Columns extends object, Sh
  * SQL that computes the status of a monitor `m`. `late` is the column with the time after which the
  * monitor is late.
  */
-export const statusAt = (
+export const monitorStatusSql = (
   sql: SqlClient.SqlClient,
   late: string | undefined,
   now: Date

@@ -123,7 +123,7 @@ interface CallChanges {
 }
 
 /** Returns a PATCH's fields. Objects in it are merged into the row's objects. */
-export const mergedCall = <Changes extends CallChanges>(
+export const mergeCallChanges = <Changes extends CallChanges>(
   changes: Changes,
   row: Retries & { readonly headers?: Readonly<Record<string, string>> }
 ) => {

@@ -94,7 +94,7 @@ const otherFields: ReadonlySet<string> = new Set([
  * Derives a kind's columns, and the function that converts a row to a response, from its response
  * fields and its groups of rare options. `defined` lists its definition's fields.
  */
-export const taskColumns = <
+export const makeTaskRowMapper = <
   Task extends { readonly last_run: unknown },
   Row extends Omit<TaskRow, "steps">
 >(

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
 import { histogramOfLatency } from "../uptime/latencies.ts"
 import { addToUptimeBucketSql, uptimeBucketWidthsSql } from "../uptime/UptimeRepo.ts"
-import { eventsTable, type MonitorEvent } from "../MonitorEventsRepo.ts"
+import { eventsTableSql, type MonitorEvent } from "../MonitorEventsRepo.ts"
 import {
   kindColumns,
   type KindRow,
@@ -179,7 +179,7 @@ export class ChecksRepo extends Context.Service<
             ), recorded AS (
               INSERT INTO monitor_events (id, workspace_id, monitor_id, type, status, at, details)
               SELECT events.*
-              FROM (${eventsTable(sql, events)}) AS events
+              FROM (${eventsTableSql(sql, events)}) AS events
               JOIN updated ON updated.monitor_id = events.monitor_id
             )
             SELECT monitor_id

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
-import { eventsTable, type MonitorEvent } from "../MonitorEventsRepo.ts"
+import { eventsTableSql, type MonitorEvent } from "../MonitorEventsRepo.ts"
 import { kindColumns, type MonitorTableRepo, monitorTableRepo } from "../MonitorTable.ts"
 import type { PingBodyOwner } from "./PingBodyBudget.ts"
 import type { HeartbeatState } from "./decideHeartbeat.ts"
@@ -151,7 +151,7 @@ export class HeartbeatsRepo extends Context.Service<
             ), recorded AS (
               INSERT INTO monitor_events (id, workspace_id, monitor_id, type, status, at, details)
               SELECT events.*
-              FROM (${eventsTable(sql, events)}) AS events
+              FROM (${eventsTableSql(sql, events)}) AS events
               JOIN updated ON updated.monitor_id = events.monitor_id
             )
             SELECT monitor_id

@@ -9,7 +9,7 @@ import { mac, seal, Secrets, unsealIfKnown } from "../../core/index.ts"
 import { MinuteQuota } from "../../http/index.ts"
 import { batchRequests, transactionOf } from "../../store/index.ts"
 import { makeKindMonitors } from "../KindMonitors.ts"
-import { heartbeatKind } from "./heartbeatKind.ts"
+import { heartbeatMonitorKind } from "./heartbeatMonitorKind.ts"
 import { type NamedHeartbeat, PingKeysRepo } from "./PingKeysRepo.ts"
 import { PingUrls } from "./PingUrls.ts"
 
@@ -56,7 +56,7 @@ export class PingKeys extends Context.Service<
     Effect.gen(function* () {
       const audit = yield* AuditLog
       const clock = yield* Clock.Clock
-      const heartbeats = yield* makeKindMonitors(yield* heartbeatKind)
+      const heartbeats = yield* makeKindMonitors(yield* heartbeatMonitorKind)
       const lockAs = makeWorkspaceLock(yield* WorkspacesRepo)
       const repo = yield* PingKeysRepo
       const secrets = yield* Secrets

@@ -1,7 +1,7 @@
 import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
 import type { HeartbeatEventType } from "@scheduling/domain/monitors/heartbeat/HeartbeatEvent"
 import type { MonitorChange } from "../MonitorKind.ts"
-import { expectedAfter, type HeartbeatRhythm } from "./expectedAfter.ts"
+import { nextPingDueAt, type HeartbeatRhythm } from "./nextPingDueAt.ts"
 
 /** The settings that decide when a heartbeat goes down. */
 export interface HeartbeatRules extends HeartbeatRhythm {
@@ -140,7 +140,7 @@ export const heartbeatAfterClockSetBack = (
     ...state,
     last_ping_at: notLater(state.last_ping_at),
     began_at: notLater(state.began_at),
-    expected_at: state.expected_at === null ? null : expectedAfter(rules, null, at),
+    expected_at: state.expected_at === null ? null : nextPingDueAt(rules, null, at),
     runs: state.runs.map((run) => ({ ...run, started_at: Math.min(run.started_at, at) }))
   }
 }
@@ -218,7 +218,7 @@ const applySignal = (
  * Returns when a resumed monitor expects its next ping. Returns null if it has never received one.
  */
 const expectedAfterResume = (rules: HeartbeatRules, { last_ping_at }: HeartbeatState, at: number) =>
-  last_ping_at === null ? null : expectedAfter(rules, null, at)
+  last_ping_at === null ? null : nextPingDueAt(rules, null, at)
 
 /**
  * Applies new settings. A period counts from the latest ping, unless the resulting deadline has
@@ -231,11 +231,11 @@ const applyNewRules = (
 ): HeartbeatState => {
   if (state.expected_at === null) return state
   const since = rules.schedule === null ? (state.last_ping_at ?? at) : at
-  const expected = expectedAfter(rules, null, since)
+  const expected = nextPingDueAt(rules, null, since)
   return {
     ...state,
     expected_at:
-      expected + rules.grace_seconds * 1000 > at ? expected : expectedAfter(rules, null, at),
+      expected + rules.grace_seconds * 1000 > at ? expected : nextPingDueAt(rules, null, at),
     runs: withOverruns(rules, state, at).runs
   }
 }
@@ -259,7 +259,7 @@ const start = (
       expected_at:
         rules.max_duration_seconds === null
           ? state.expected_at
-          : expectedAfter(rules, state.expected_at, at),
+          : nextPingDueAt(rules, state.expected_at, at),
       runs: [...others, { rid, started_at: at, overran: false }].slice(-maxRuns)
     },
     ...(fault === undefined ? {} : { cause: fault })
@@ -316,7 +316,7 @@ const expectedAfterEnd = (
     state.expected_at !== null &&
     state.expected_at + rules.grace_seconds * 1000 >= at
     ? state.expected_at
-    : expectedAfter(rules, state.expected_at, at)
+    : nextPingDueAt(rules, state.expected_at, at)
 }
 
 const tooSoon = (

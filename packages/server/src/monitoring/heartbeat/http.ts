@@ -8,7 +8,7 @@ import { implement, inWorkspace, requestBaseUrl, preventCompression } from "../.
 import { timestampOf } from "../../store/index.ts"
 import { monitorHandlers } from "../monitorHandlers.ts"
 import { makeKindMonitors } from "../KindMonitors.ts"
-import { heartbeatKind } from "./heartbeatKind.ts"
+import { heartbeatMonitorKind } from "./heartbeatMonitorKind.ts"
 import type { Heartbeat } from "./HeartbeatRow.ts"
 import { HeartbeatsRepo } from "./HeartbeatsRepo.ts"
 import { type CreatedPingKey, PingKeys } from "./PingKeys.ts"
@@ -18,7 +18,7 @@ export const HeartbeatMonitorsHandlers = implement(
   Api,
   "heartbeatMonitors",
   Effect.fnUntraced(function* (handlers) {
-    const heartbeats = yield* makeKindMonitors(yield* heartbeatKind)
+    const heartbeats = yield* makeKindMonitors(yield* heartbeatMonitorKind)
     const repo = yield* HeartbeatsRepo
     const urls = yield* PingUrls
     const keys = yield* PingKeys

@@ -4,13 +4,13 @@ import { Effect, identity } from "effect"
 import { implement } from "../../http/index.ts"
 import { monitorHandlers } from "../monitorHandlers.ts"
 import { makeKindMonitors } from "../KindMonitors.ts"
-import { processKind } from "./processKind.ts"
+import { processMonitorKind } from "./processMonitorKind.ts"
 
 export const ProcessMonitorsHandlers = implement(
   Api,
   "processMonitors",
   Effect.fnUntraced(function* (handlers) {
-    const { common } = yield* monitorHandlers(yield* makeKindMonitors(yield* processKind), {
+    const { common } = yield* monitorHandlers(yield* makeKindMonitors(yield* processMonitorKind), {
       answer: ProcessMonitor,
       createOperation: "process_monitors.create",
       toAnswer: Effect.succeed(identity<ProcessMonitor>)

@@ -8,7 +8,7 @@ import { monitorHandlers } from "../monitorHandlers.ts"
 import { MonitorTests } from "../MonitorTests.ts"
 import { makeKindMonitors } from "../KindMonitors.ts"
 import { makeCheckCertificate } from "./makeCheckCertificate.ts"
-import { sslKind, toSslSettings } from "./sslKind.ts"
+import { sslMonitorKind, toSslSettings } from "./sslMonitorKind.ts"
 import { SslMonitorsRepo } from "./SslMonitorsRepo.ts"
 import { toCertificate } from "./SslRow.ts"
 
@@ -16,7 +16,7 @@ export const SslMonitorsHandlers = implement(
   Api,
   "sslMonitors",
   Effect.fnUntraced(function* (handlers) {
-    const monitors = yield* makeKindMonitors(yield* sslKind)
+    const monitors = yield* makeKindMonitors(yield* sslMonitorKind)
     const repo = yield* SslMonitorsRepo
     const checkCertificate = yield* makeCheckCertificate
     const tests = yield* MonitorTests

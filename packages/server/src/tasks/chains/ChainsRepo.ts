@@ -16,7 +16,12 @@ import {
 } from "../../engine/index.ts"
 import { orWorkspaceNotFound } from "../../store/index.ts"
 import type { OptionColumn } from "../TaskOptions.ts"
-import { type FiringColumns, type PlainColumns, taskColumns, type TaskRow } from "../TaskRow.ts"
+import {
+  type FiringColumns,
+  type PlainColumns,
+  makeTaskRowMapper,
+  type TaskRow
+} from "../TaskRow.ts"
 import { type TasksRepo, tasksRepo } from "../TasksRepo.ts"
 import { ChainRunsRepo } from "./ChainRunsRepo.ts"
 import { toLastChainRun } from "./chainRun.ts"
@@ -167,7 +172,7 @@ export const chainOptionColumns = [
   "ending_options"
 ] satisfies ReadonlyArray<OptionColumn>
 
-const { columns, definition, show } = taskColumns<
+const { columns, definition, show } = makeTaskRowMapper<
   Chain,
   Omit<ChainRow, "steps"> & Pick<Chain, "steps">
 >(Chain, chainOptionColumns, definitionFields("chain"))

@@ -34,11 +34,16 @@ import {
 } from "../LastRunRepo.ts"
 import {
   optionColumnsAfter,
-  mergedCall,
+  mergeCallChanges,
   type OptionColumn,
   type OptionColumns
 } from "../TaskOptions.ts"
-import { type FiringColumns, type PlainColumns, taskColumns, type TaskRow } from "../TaskRow.ts"
+import {
+  type FiringColumns,
+  type PlainColumns,
+  makeTaskRowMapper,
+  type TaskRow
+} from "../TaskRow.ts"
 import { withTimingColumn } from "../timingColumn.ts"
 import { type PausableTasks, makeTasks } from "../Tasks.ts"
 import { tasksRepo } from "../TasksRepo.ts"
@@ -120,7 +125,7 @@ export class CronTasks extends Context.Service<
         lifecycle,
         columnsOf: ({ depends_on: _, ...given }: Partial<CronTaskInput>, before?: CronTaskRow) =>
           optionColumnsAfter(options, withTimingColumn(given, before), before),
-        merged: (changes: CronTaskUpdate, row) => mergedCall(changes, row),
+        merged: (changes: CronTaskUpdate, row) => mergeCallChanges(changes, row),
         targets: callTargets,
         show: (row: ListedCronTask) => show(row, toLastRun(row)),
         changed: moveRunsToNewWorker(queue.move)
@@ -157,7 +162,7 @@ const options = [
   "ending_options"
 ] satisfies ReadonlyArray<OptionColumn>
 
-const { columns, definition, show } = taskColumns<CronTask, CronTaskRow>(
+const { columns, definition, show } = makeTaskRowMapper<CronTask, CronTaskRow>(
   CronTask,
   options,
   definitionFields("cron")

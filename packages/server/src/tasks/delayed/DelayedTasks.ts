@@ -23,11 +23,11 @@ import { Executions } from "../executions/Executions.ts"
 import { type LastRunRow, recentIdRange, toLastRun, withOlderLastRuns } from "../LastRunRepo.ts"
 import {
   optionColumnsAfter,
-  mergedCall,
+  mergeCallChanges,
   type OptionColumn,
   type OptionColumns
 } from "../TaskOptions.ts"
-import { type PlainColumns, taskColumns, type TaskRow } from "../TaskRow.ts"
+import { type PlainColumns, makeTaskRowMapper, type TaskRow } from "../TaskRow.ts"
 import { type Tasks, makeTasks } from "../Tasks.ts"
 import { tasksRepo } from "../TasksRepo.ts"
 import { dueFields, makeDelayedLifecycle } from "./makeDelayedLifecycle.ts"
@@ -98,7 +98,7 @@ export class DelayedTasks extends Context.Service<
         })),
         columnsOf: (given: Partial<DelayedTaskInput>, before?: DelayedTaskRow) =>
           optionColumnsAfter(options, Struct.omit(given, dueFields), before),
-        merged: (changes: DelayedTaskUpdate, row) => mergedCall(changes, row),
+        merged: (changes: DelayedTaskUpdate, row) => mergeCallChanges(changes, row),
         targets: callTargets,
         // A pending task already has a run in the queue, which must not be shown as its latest run.
         show: (row: ListedDelayedTask) => ({
@@ -119,7 +119,7 @@ export class DelayedTasks extends Context.Service<
 
 const options = ["call_options", "ending_options"] satisfies ReadonlyArray<OptionColumn>
 
-const { columns, definition, show } = taskColumns<DelayedTask, ListedDelayedTask>(
+const { columns, definition, show } = makeTaskRowMapper<DelayedTask, ListedDelayedTask>(
   DelayedTask,
   options,
   definitionFields("delayed")

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CronOrChainRef } from "../TaskRow.ts"
-import { countRuns } from "./taskBuckets.ts"
+import { runCountsSql } from "./taskBuckets.ts"
 
 /**
  * The finished runs of a task in a bucket of five minutes, an hour or a day. If several rows begin
@@ -60,7 +60,7 @@ export class TaskBucketsRepo extends Context.Service<
               AND starts_at >= ${from}
             UNION ALL
             SELECT starts_at, succeeded, failed, cancelled, skipped, durations, duration_counts
-            FROM ${countRuns(sql, isFresh)} AS fresh
+            FROM ${runCountsSql(sql, isFresh)} AS fresh
             WHERE starts_at >= ${from}`
         }, Effect.orDie)
       })

@@ -65,7 +65,7 @@ const runsEndedBy = (sql: SqlClient.SqlClient, condition: Statement.Fragment) =>
  * SQL that counts the runs that ended with an execution that meets the condition, for each task
  * and period of five minutes.
  */
-export const countRuns = (sql: SqlClient.SqlClient, condition: Statement.Fragment) => sql`(
+export const runCountsSql = (sql: SqlClient.SqlClient, condition: Statement.Fragment) => sql`(
   SELECT
     workspace_id, task_id, ${shortest}::integer AS seconds, starts_at,
     ${sql.literal(outcomeAggregates)}
@@ -101,7 +101,10 @@ const insertCounted = (sql: SqlClient.SqlClient, counted: Statement.Fragment) =>
 
 /** Adds the runs that ended with one of the executions between two ordinals. */
 export const addRunCounts = (sql: SqlClient.SqlClient, after: string, upTo: string) =>
-  insertCounted(sql, countRuns(sql, sql`ordinal > ${after}::bigint AND ordinal <= ${upTo}::bigint`))
+  insertCounted(
+    sql,
+    runCountsSql(sql, sql`ordinal > ${after}::bigint AND ordinal <= ${upTo}::bigint`)
+  )
 
 /**
  * Moves a batch of rows that began before this time to rows of the next length. Rows of deleted

@@ -23,7 +23,7 @@ const maxEarlyMs = 5 * 60_000
  * due. With a schedule, a ping counts for the slot that is due, or for the next slot if the ping is
  * slightly early. Otherwise it counts for no slot.
  */
-export const expectedAfter = (
+export const nextPingDueAt = (
   rhythm: HeartbeatRhythm,
   expected: number | null,
   at: number

@@ -38,7 +38,7 @@ export interface HeartbeatTypes {
  * Defines the heartbeat monitor, which waits for pings. `Pings` records them, and `Deadlines`
  * detects missing ones.
  */
-export const heartbeatKind = Effect.gen(function* () {
+export const heartbeatMonitorKind = Effect.gen(function* () {
   const rows = yield* HeartbeatsRepo
   const urls = yield* PingUrls
   const kind: MonitorKind<HeartbeatTypes> = {

@@ -30,7 +30,7 @@ export interface SslTypes {
  * Defines the SSL monitor, which watches the certificate of a server. `CertificateChecks` runs the
  * checks.
  */
-export const sslKind = Effect.gen(function* () {
+export const sslMonitorKind = Effect.gen(function* () {
   const checkTargets = yield* forbiddenTargetCheck
   const kind: MonitorKind<SslTypes> = {
     table: sslTable,

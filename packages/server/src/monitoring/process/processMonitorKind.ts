@@ -35,7 +35,7 @@ export interface ProcessTypes {
  * Defines the process monitor, which watches processes on the machines of workers. Agents report
  * them to `Processes`.
  */
-export const processKind = Effect.map(ProcessMonitorsRepo, (repo) => {
+export const processMonitorKind = Effect.map(ProcessMonitorsRepo, (repo) => {
   const kind: MonitorKind<ProcessTypes> = {
     table: processTable,
     rows: repo,
