@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest"
 import { serveCertificate } from "./support/certificates.ts"
 import { openWithLiveEvents } from "./support/openWithLiveEvents.ts"
 import { skipReason, usePanel } from "./support/panel.ts"
+import { startNameServer } from "./support/startNameServer.ts"
+import { startReceiver } from "./support/startReceiver.ts"
 
 describe.skipIf(skipReason !== undefined)("monitors", () => {
   const panel = usePanel()
@@ -177,6 +179,57 @@ describe.skipIf(skipReason !== undefined)("monitors", () => {
     await fetch(`${fourth.ping_url}/fail`)
     await page.getByRole("row", { name: /Sync/ }).waitFor()
     expect(asked.filter(({ pathname }) => pathname.includes("/monitors"))).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  it("are tested before they are created", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const { client, workspaceId } = person
+    const { answer, url } = await startReceiver()
+    const open = async (kind: string) => {
+      await page.goto(`${panel.url()}/w/${workspaceId}/monitors/${kind}/new`)
+      await page.getByRole("button", { name: "Test now", disabled: true }).waitFor()
+    }
+    const test = page.getByRole("button", { name: "Test now" })
+    const result = page.getByRole("status", { name: "Test result" })
+
+    await open("http")
+    answer.body = '{"status":"degraded"}'
+    await page.getByLabel("URL", { exact: true }).fill(url)
+    await test.click()
+    await result.getByText("200", { exact: true }).waitFor()
+    await page.getByLabel("Response does not contain").fill("degraded")
+    await result.waitFor({ state: "detached" })
+    await test.click()
+    await result.getByText(/contains "degraded"/).waitFor()
+
+    await open("tcp")
+    await page.getByLabel("Host").fill("127.0.0.1")
+    await page.getByLabel("Port").fill(new URL(url).port)
+    await test.click()
+    await result.getByText("ok", { exact: true }).waitFor()
+    await result.getByText(/^connecting \d+ ms$/).waitFor()
+    await page.getByLabel("Host").fill("10.0.0.1")
+    await test.click()
+    await page.getByText(/must not lead to 10\.0\.0\.1/).waitFor()
+    await page.getByLabel("Checked from").selectOption("Places of workers")
+    await page.getByText("Workers check this target, so the service cannot test it.").waitFor()
+    expect(await test.isDisabled()).toBe(true)
+
+    await open("dns")
+    await page.getByLabel("Host").fill("www.example.com")
+    await page.getByLabel("Name server").fill(await startNameServer("192.0.2.10"))
+    await test.click()
+    await result.getByText("192.0.2.10", { exact: true }).waitFor()
+
+    await open("ssl")
+    await page.getByLabel("Host").fill("127.0.0.1")
+    await page.getByLabel("Port").fill(String(await serveCertificate("plain")))
+    await test.click()
+    await result.getByText("self signed").waitFor()
+    await result.getByText("CN=www.acme.example").first().waitFor()
+
+    expect((await client.monitors.list()).data).toEqual([])
     expect(problems).toEqual([])
   })
 

@@ -58,6 +58,21 @@ export const CheckTimings = ({ check }: { readonly check: Check }) => {
   )
 }
 
+/** Returns what a check measured. */
+const measuredFacts = (check: Check): FactsByName => ({
+  Duration: check.duration_ms !== null && <CheckTimings check={check} />,
+  "Certificate valid until": check.certificate_expires_at !== null && (
+    <FullTime at={check.certificate_expires_at} />
+  ),
+  Response: check.values !== null && <Lines of={check.values} />
+})
+
+/** Returns the result of a check and what it measured. */
+export const resultFacts = (check: Check): FactsByName => ({
+  Result: <Result check={check} />,
+  ...measuredFacts(check)
+})
+
 /**
  * Returns the facts shown for every monitor that makes checks. `target` contains the kind's own
  * facts.
@@ -67,16 +82,7 @@ export const checkFacts = (monitor: Checked, target: FactsByName): FactsByName =
   return {
     Result: <Result check={check} />,
     ...target,
-    ...(check !== null &&
-      check.duration_ms !== null && { Duration: <CheckTimings check={check} /> }),
-    ...(check !== null &&
-      check.certificate_expires_at !== null && {
-        "Certificate valid until": <FullTime at={check.certificate_expires_at} />
-      }),
-    ...(check !== null &&
-      check.values !== null && {
-        Response: <Lines of={check.values} />
-      }),
+    ...(check !== null && measuredFacts(check)),
     "Last check": <RelativeTime at={check?.at ?? null} />,
     "Next check": <RelativeTime at={monitor.next_check_at} />,
     "Check interval": formatDuration(monitor.interval_seconds * 1_000),

@@ -1,7 +1,6 @@
 import type { CheckEvent, DnsMonitor, DnsMonitorInput } from "@scheduling/sdk"
 import { FactsSection } from "../../ui/layout/Page.tsx"
 import { checkEventList, checkFacts, Lines } from "../checks/checkFacts.tsx"
-import { CheckPreview } from "../checks/CheckPreview.tsx"
 import { PlaceResults } from "../checks/PlaceResults.tsx"
 import { CheckNowButton } from "../CheckNowButton.tsx"
 import { monitorPages } from "../monitorPages.tsx"
@@ -13,6 +12,7 @@ import {
   dnsMatchLabels,
   newDnsValues
 } from "./DnsFields.tsx"
+import { DnsPreview } from "./DnsPreview.tsx"
 
 const factsOf = (monitor: DnsMonitor) =>
   checkFacts(monitor, {
@@ -39,7 +39,7 @@ export const dnsPages = monitorPages<DnsMonitor, CheckEvent, DnsValues, DnsMonit
     valuesOf: dnsValuesOf,
     inputOf: dnsInputOf,
     Fields: DnsFields,
-    Preview: CheckPreview
+    Preview: DnsPreview
   },
   useActions: (monitor) => ({
     buttons: (

@@ -11,20 +11,17 @@ import { monitorPages } from "../monitorPages.tsx"
 import { CertificateFacts } from "./CertificateFacts.tsx"
 import { newSslValues, SslFields, sslInputOf, type SslValues, sslValuesOf } from "./SslFields.tsx"
 import { SslPreview } from "./SslPreview.tsx"
+import { VerificationResult } from "./VerificationResult.tsx"
 
 const factsOf = (monitor: SslMonitor): FactsByName => ({
   Result:
     monitor.verification === null ? (
       "Not checked yet"
     ) : (
-      <>
-        <Badge tone={monitor.verification === "ok" ? "ok" : "bad"}>
-          {monitor.verification.replaceAll("_", " ")}
-        </Badge>
-        {monitor.verification_message !== null && (
-          <span className="mt-1 block text-sm text-soft">{monitor.verification_message}</span>
-        )}
-      </>
+      <VerificationResult
+        verification={monitor.verification}
+        message={monitor.verification_message}
+      />
     ),
   Server: (
     <span className="font-mono text-sm">

@@ -2,11 +2,11 @@ import type { CheckEvent, TcpMonitor, TcpMonitorInput } from "@scheduling/sdk"
 import { FactsSection } from "../../ui/layout/Page.tsx"
 import { checkEventList, checkFacts, Lines } from "../checks/checkFacts.tsx"
 import { escapeLineBreaks } from "../checks/lineBreaks.ts"
-import { CheckPreview } from "../checks/CheckPreview.tsx"
 import { PlaceResults } from "../checks/PlaceResults.tsx"
 import { CheckNowButton } from "../CheckNowButton.tsx"
 import { monitorPages } from "../monitorPages.tsx"
 import { newTcpValues, TcpFields, tcpInputOf, type TcpValues, tcpValuesOf } from "./TcpFields.tsx"
+import { TcpPreview } from "./TcpPreview.tsx"
 
 const factsOf = (monitor: TcpMonitor) =>
   checkFacts(monitor, {
@@ -26,7 +26,7 @@ export const tcpPages = monitorPages<TcpMonitor, CheckEvent, TcpValues, TcpMonit
     valuesOf: tcpValuesOf,
     inputOf: tcpInputOf,
     Fields: TcpFields,
-    Preview: CheckPreview
+    Preview: TcpPreview
   },
   useActions: (monitor) => ({
     buttons: (

@@ -28,7 +28,7 @@ export const CallTester = ({
   const { api, workspaceId } = useWorkspace()
   const [execution, setExecution] = useState<ExecutionDetail>()
   const [problem, setProblem] = useState<unknown>()
-  const hindrance = hindranceOf(values)
+  const hindrance = callTestHindranceOf(values)
 
   const test = async () => {
     setProblem(undefined)
@@ -77,7 +77,7 @@ export const CallTester = ({
 }
 
 /** Returns the reason why the call cannot be tested. */
-const hindranceOf = (values: CallValues): string | undefined => {
+export const callTestHindranceOf = (values: CallValues): string | undefined => {
   const texts = [values.url, values.body, ...values.headers.map(([, value]) => value)]
   if (values.url.trim() === "") return "Enter a URL first."
   if (texts.some((text) => /\{\{\s*steps\./.test(text))) {
