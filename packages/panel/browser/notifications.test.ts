@@ -51,10 +51,13 @@ describe.skipIf(skipReason !== undefined)("notifications", () => {
     const tasks = [await make("Export"), await make("Import")]
     await page.getByRole("button", { name: "Actions for rule 1" }).click()
     await page.getByRole("menuitem", { name: "Edit" }).click()
+    const monitorSearch = page.getByLabel("Only for these monitors: search")
+    expect(await monitorSearch.getAttribute("placeholder")).toBe("All monitors…")
     for (const { name } of tasks) {
       await page.getByLabel("Only for these tasks: search").fill(name.slice(0, 3))
       await page.getByRole("button", { name: `${name} Cron task` }).click()
     }
+    expect(await monitorSearch.getAttribute("placeholder")).toBe("No monitors…")
     await page.getByRole("button", { name: "Remove Import" }).click()
     await page.getByRole("button", { name: "Save rule" }).click()
     await page.getByText(/, only for Export\.$/).waitFor()

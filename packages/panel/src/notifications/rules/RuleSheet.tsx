@@ -106,12 +106,14 @@ export const RuleSheet = ({
         </Field>
         <TargetPicker
           label="Only for these tasks"
+          placeholder={meaningOfEmpty("tasks", values.task_ids, values.monitor_ids)}
           {...targets.tasks}
           chosen={values.task_ids}
           onChange={(task_ids) => set({ task_ids })}
         />
         <TargetPicker
           label="Only for these monitors"
+          placeholder={meaningOfEmpty("monitors", values.monitor_ids, values.task_ids)}
           {...targets.monitors}
           chosen={values.monitor_ids}
           onChange={(monitor_ids) => set({ monitor_ids })}
@@ -121,3 +123,13 @@ export const RuleSheet = ({
     </Sheet>
   )
 }
+
+/**
+ * Says which records a rule applies to if none are chosen. A rule that is only for some monitors
+ * applies to no tasks, and the other way round.
+ */
+const meaningOfEmpty = (
+  noun: "tasks" | "monitors",
+  chosen: ReadonlyArray<unknown>,
+  others: ReadonlyArray<unknown>
+) => (chosen.length > 0 ? "Search by name" : others.length > 0 ? `No ${noun}…` : `All ${noun}…`)
