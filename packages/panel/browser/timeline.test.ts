@@ -68,6 +68,18 @@ describe.skipIf(skipReason !== undefined)("the timeline", () => {
     await page.getByRole("row", { name: /^Billing/ }).waitFor()
   })
 
+  it("has all its buttons in one row on a tablet", async () => {
+    const { page, person } = await panel.openAs(undefined, {
+      viewport: { width: 768, height: 1024 }
+    })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/timeline`)
+    const tops = ["Earlier", "Zoom out", "1 hour", "All"].map(async (name) => {
+      const box = await page.getByRole("button", { name, exact: true }).boundingBox()
+      return box?.y
+    })
+    expect([...new Set(await Promise.all(tops))]).toEqual([expect.any(Number)])
+  })
+
   it("pans 500 lanes with 100,000 marks without late frames", async () => {
     const { page, person, problems } = await panel.openAs(undefined, {
       viewport: { width: 1440, height: 900 }

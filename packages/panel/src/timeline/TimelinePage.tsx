@@ -31,7 +31,7 @@ const spans = [
   ["1 hour", hourMs],
   ["24 hours", 24 * hourMs],
   ["7 days", 168 * hourMs],
-  ["Everything", 37 * 24 * hourMs]
+  ["All", 37 * 24 * hourMs]
 ] as const
 
 export const TimelinePage = () => {
@@ -52,31 +52,35 @@ export const TimelinePage = () => {
   return (
     <Page
       title="Timeline"
-      description="What ran, what failed, what changed and what comes next, on one timeline."
+      description="What ran, what failed, what changed and what comes next."
       actions={
         <>
           <Button
+            size="small"
             aria-label="Earlier"
             icon={<ChevronLeft />}
             onClick={() => setView(panBy(view, -0.5, now()))}
           />
           <Button
+            size="small"
             aria-label="Later"
             icon={<ChevronRight />}
             onClick={() => setView(panBy(view, 0.5, now()))}
           />
           <Button
+            size="small"
             aria-label="Zoom in"
             icon={<Plus />}
             onClick={() => setView(zoomBy(view, 0.5, middle, now()))}
           />
           <Button
+            size="small"
             aria-label="Zoom out"
             icon={<Minus />}
             onClick={() => setView(zoomBy(view, 2, middle, now()))}
           />
           {spans.map(([name, span]) => (
-            <Button key={name} onClick={() => setView(viewOfSpan(span, now()))}>
+            <Button key={name} size="small" onClick={() => setView(viewOfSpan(span, now()))}>
               {name}
             </Button>
           ))}
@@ -84,7 +88,6 @@ export const TimelinePage = () => {
       }
     >
       <Problem error={error} retry={refetch} />
-      <Legend />
       {lanes === undefined || timeline === undefined ? (
         error === null && <Skeleton className="h-96" />
       ) : lanes.length === 0 ? (
@@ -103,6 +106,7 @@ export const TimelinePage = () => {
               onOpen={open}
             />
           </Card>
+          <Legend />
           {brush !== undefined && (
             <Selection brush={brush} onZoom={setView} onClear={() => setBrush(undefined)} />
           )}
@@ -173,7 +177,7 @@ const useLanes = (view: View) => {
 }
 
 const Legend = () => (
-  <div className="mb-3 flex flex-wrap gap-x-5 gap-y-1 text-xs text-faint">
+  <div className="mt-3 flex flex-wrap gap-x-5 gap-y-1 text-xs text-faint">
     <LegendKey className="bg-ok" name="Succeeded" />
     <LegendKey className="bg-bad" name="Failed, or an incident" />
     <LegendKey className="bg-live" name="Running, or a change" />

@@ -6,7 +6,8 @@ import { spanOf, ticksOf, type View } from "./view.ts"
 export const axisHeightPx = 32
 export const minWideWidthPx = 640
 export const laneHeight = (width: number): number => (width < minWideWidthPx ? 40 : 28)
-export const labelWidth = (width: number): number => (width < minWideWidthPx ? 0 : 208)
+export const labelWidth = (width: number): number =>
+  width < minWideWidthPx ? 0 : width < 960 ? 208 : 288
 
 export interface Colours extends Readonly<Record<MarkKind, string>> {
   readonly ink: string
@@ -108,17 +109,43 @@ const drawRows = (
     if (lane === undefined) continue
     const isFirst = lanes[index - 1]?.group !== lane.group
     context.fillStyle = isFirst ? colours.ink : colours.faint
-    const text = isFirst ? `${lane.group} · ${lane.name}` : lane.name
+    const room = (isNarrow ? width : labelWidth(width)) - 2 * labelMarginPx
     context.fillText(
-      cut(text, isNarrow ? Math.floor(width / 7) : 29),
-      12,
+      isFirst ? groupLabel(context, lane, room) : cut(context, lane.name, room),
+      labelMarginPx,
       isNarrow ? top + 9 : top + row / 2
     )
   }
 }
 
-const cut = (text: string, length: number) =>
-  text.length > length ? `${text.slice(0, length - 1)}…` : text
+const labelMarginPx = 12
+/** The room that a long name leaves for its group. */
+const minGroupPx = 48
+
+/** Returns the label of a group's first lane. The group is cut first, because lanes share it. */
+const groupLabel = (
+  context: CanvasRenderingContext2D,
+  { group, name }: Lane,
+  room: number
+): string => {
+  const left = Math.min(context.measureText(`${group} · `).width, minGroupPx)
+  const label = ` · ${cut(context, name, room - left)}`
+  return cut(context, group, room - context.measureText(label).width) + label
+}
+
+/** Returns as much of the text as fits into the room, in pixels. */
+const cut = (context: CanvasRenderingContext2D, text: string, room: number): string => {
+  if (context.measureText(text).width <= room) return text
+  const characters = [...text]
+  let [fits, tooLong] = [0, characters.length]
+  while (tooLong - fits > 1) {
+    const middle = (fits + tooLong) >>> 1
+    const shown = `${characters.slice(0, middle).join("")}…`
+    if (context.measureText(shown).width <= room) fits = middle
+    else tooLong = middle
+  }
+  return `${characters.slice(0, fits).join("").trimEnd()}…`
+}
 
 const drawMarks = (
   context: CanvasRenderingContext2D,
