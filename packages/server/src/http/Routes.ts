@@ -163,7 +163,8 @@ const nonPageRoots: ReadonlySet<string | undefined> = new Set([
 ])
 
 /** Returns true if the URL may be a page of the panel. */
-export const mayBePage = (url: string): boolean => !nonPageRoots.has(/^\/([^/?]*)/.exec(url)?.[1])
+export const mayBePanelPage = (url: string): boolean =>
+  !nonPageRoots.has(/^\/([^/?]*)/.exec(url)?.[1])
 
 /** Returns the methods that a URL supports, for the `Allow` header. Empty if no route matches. */
 export const allowedMethods = <Id extends string, Groups extends HttpApiGroup.Constraint>(

@@ -16,7 +16,7 @@ export {
   allowedMethods,
   acceptsDataWithoutCredential,
   requireCanonicalUrl,
-  mayBePage,
+  mayBePanelPage,
   failWithRouteNotFound,
   panelOidcCallbackPath,
   panelLinkPath,

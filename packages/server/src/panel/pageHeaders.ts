@@ -19,4 +19,4 @@ export const pageHeaders = {
 }
 
 /** HSTS for one year. Browsers respect the header only on HTTPS. */
-export const hsts = { "strict-transport-security": "max-age=31536000" }
+export const hstsHeaders = { "strict-transport-security": "max-age=31536000" }

@@ -4,13 +4,13 @@ import { Headers, HttpRouter, HttpServerRequest, HttpServerResponse } from "effe
 import type { AppConfig } from "../core/index.ts"
 import {
   isHttpsRequest,
-  mayBePage,
+  mayBePanelPage,
   failWithRouteNotFound,
   panelPages,
   respondWithError
 } from "../http/index.ts"
 import { PanelFiles } from "./PanelFiles.ts"
-import { hsts, pageHeaders } from "./pageHeaders.ts"
+import { hstsHeaders, pageHeaders } from "./pageHeaders.ts"
 
 export const pageRoutesLayer: Layer.Layer<
   never,
@@ -23,7 +23,7 @@ export const pageRoutesLayer: Layer.Layer<
 
     const page = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
       const answer = built === undefined ? notBuilt : built.page.to(request)
-      return isHttps(request) ? HttpServerResponse.setHeaders(answer, hsts) : answer
+      return isHttps(request) ? HttpServerResponse.setHeaders(answer, hstsHeaders) : answer
     })
 
     const asset = Effect.gen(function* () {
@@ -60,7 +60,7 @@ export const pageRoutesLayer: Layer.Layer<
 )
 
 const acceptsPage = ({ headers, url }: HttpServerRequest.HttpServerRequest): boolean =>
-  mayBePage(url) && /\btext\/html\b/i.test(headers["accept"] ?? "")
+  mayBePanelPage(url) && /\btext\/html\b/i.test(headers["accept"] ?? "")
 
 const noSuchFile = Effect.suspend(() => respondWithError(new NotFound({ resource: "route" })))
 

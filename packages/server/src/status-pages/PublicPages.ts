@@ -19,7 +19,7 @@ import { PublicPagesRepo, type ShownMonitorRow } from "./PublicPagesRepo.ts"
 import type { StatusPageRow } from "./StatusPagesRepo.ts"
 
 /** How many seconds a page is served from memory. */
-export const cacheSeconds = 15
+export const pageCacheSeconds = 15
 
 /**
  * The maximum number of remembered slugs. Unknown slugs are remembered too, so that requests for
@@ -116,7 +116,7 @@ export class PublicPages extends Context.Service<
           if (known !== undefined && known.untilMs > now) return yield* Deferred.await(known.page)
           const page = Deferred.makeUnsafe<PublishedPage | undefined>()
           if (pages.size >= maxRemembered) pages.clear()
-          pages.set(slug, { page, untilMs: now + cacheSeconds * 1_000 })
+          pages.set(slug, { page, untilMs: now + pageCacheSeconds * 1_000 })
           // Other readers may wait for the same page, so it is read even if the first reader
           // disconnects.
           yield* Effect.uninterruptible(

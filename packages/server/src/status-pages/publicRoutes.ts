@@ -12,7 +12,7 @@ import {
   type StaticResponse
 } from "../http/index.ts"
 import type { PublicPage } from "./PublicPage.ts"
-import { cacheSeconds, PublicPages, type PublishedPage } from "./PublicPages.ts"
+import { pageCacheSeconds, PublicPages, type PublishedPage } from "./PublicPages.ts"
 import { renderAtom, renderBadge, renderHtml } from "./renderPage.ts"
 
 const headers = {
@@ -95,7 +95,7 @@ export const publicRoutesLayer: Layer.Layer<
           contentType,
           {
             ...headers,
-            "cache-control": `${isPublic ? "public" : "private"}, max-age=${cacheSeconds}`
+            "cache-control": `${isPublic ? "public" : "private"}, max-age=${pageCacheSeconds}`
           },
           quality
         )

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { notificationEvents } from "@scheduling/domain/notifications/NotificationEvent"
 import { Effect, Result, Schema } from "effect"
-import { describeKind } from "../../src/notifications/channels/describeKind.ts"
+import { describeChannelKind } from "../../src/notifications/channels/describeChannelKind.ts"
 import { alertMail } from "../../src/notifications/kinds/alertMail.ts"
 import { channelKinds } from "../../src/notifications/kinds/channelKinds.ts"
 import {
@@ -61,7 +61,7 @@ const isAllowed = (property: Property, value: unknown) =>
     : typeof value === (property.type === "integer" ? "number" : property.type)
 
 describe.each(Object.values(channelKinds))("The schema of $kind", (kind) => {
-  const schema = describeKind("webhook", kind, null).config_schema
+  const schema = describeChannelKind("webhook", kind, null).config_schema
   const properties = Object(schema["properties"]) as Readonly<Record<string, Property>>
   const example = Object.fromEntries(
     Object.entries(properties).map(([field, property]) => [field, exampleOf(property)])

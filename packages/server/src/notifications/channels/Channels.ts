@@ -42,7 +42,7 @@ import { Consent } from "./Consent.ts"
 import { DeliveriesRepo } from "../sending/DeliveriesRepo.ts"
 import type { ConfigFields } from "../kinds/ChannelKind.ts"
 import { channelKinds } from "../kinds/channelKinds.ts"
-import { describeKind } from "./describeKind.ts"
+import { describeChannelKind } from "./describeChannelKind.ts"
 import { Mailer } from "../../mail/index.ts"
 import { EscalationsRepo } from "../escalations/EscalationsRepo.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -327,7 +327,11 @@ export class Channels extends Context.Service<Channels>()(
 
         kinds: {
           data: notificationKinds.map((kind) =>
-            describeKind(kind, channelKinds[kind], kind === "email" ? mailer.unavailable : null)
+            describeChannelKind(
+              kind,
+              channelKinds[kind],
+              kind === "email" ? mailer.unavailable : null
+            )
           )
         }
       }

@@ -68,7 +68,7 @@ export const decideAfterAttempt = (
   }
   const window = keepsIncidents
     ? 0
-    : groupingMs(group_seconds ?? notificationSettingsDefaults.group_seconds, {
+    : nextGroupingMs(group_seconds ?? notificationSettingsDefaults.group_seconds, {
         groupingMs: window_ms,
         quietForMs: sent_at === null ? null : now.getTime() - sent_at.getTime()
       })
@@ -99,7 +99,7 @@ export const channelHoldMs = (failures: number): number =>
  * second of many messages is sent soon. It doubles with each message, to keep the number of
  * messages low.
  */
-export const groupingMs = (
+export const nextGroupingMs = (
   groupSeconds: number,
   before: { readonly groupingMs: number; readonly quietForMs: number | null }
 ): number => {

@@ -10,7 +10,7 @@ import { Limits } from "../../plans/index.ts"
 import { orNotFound } from "../../core/index.ts"
 import { timestampOf } from "../../store/index.ts"
 import { renderSentCall } from "../executions/renderSentCall.ts"
-import { firstStart } from "./chainRun.ts"
+import { chainRunStart } from "./chainRun.ts"
 import { ChainRunsRepo } from "./ChainRunsRepo.ts"
 import { ChainsRepo } from "./ChainsRepo.ts"
 
@@ -57,7 +57,7 @@ export class StepRequests extends Context.Service<
                 return yield* new NotFound({ resource: "execution" })
               }
               const step = chain.steps.find(({ name }) => name === asked.step)
-              const begunAt = firstStart(run)
+              const begunAt = chainRunStart(run)
               if (step === undefined || begunAt === null || chain.updated_at > begunAt) {
                 return yield* new Conflict({
                   resource: "chain",

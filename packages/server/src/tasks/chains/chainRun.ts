@@ -39,7 +39,7 @@ const runWith = <Step extends StepRow, Shown>(
     trigger: triggerOf(head),
     status: statusOf(run),
     scheduled_for: timestampOf(head.scheduled_for),
-    started_at: timestampOrNull(firstStart(run)),
+    started_at: timestampOrNull(chainRunStart(run)),
     finished_at: timestampOrNull(finishOf(run)),
     steps: namesOf(run, chainSteps).map((name, index) => {
       const row = rows.get(index)
@@ -57,7 +57,7 @@ export const toLastChainRun = (run: ChainRunRow): LastChainRun => ({
 })
 
 /** Returns when the first of a chain run's steps started. */
-export const firstStart = ({ steps }: ChainRunRow): Date | null =>
+export const chainRunStart = ({ steps }: ChainRunRow): Date | null =>
   steps.find((row) => row.started_at !== null)?.started_at ?? null
 
 const isUnfinished = (row: StepRow) => row.status === "queued" || row.status === "running"

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { dayMs } from "../../core/index.ts"
 import { repeatUntilFewerThan, transactionOf } from "../../store/index.ts"
-import { addRunCounts, rollUpOldBuckets, bucketStages } from "../uptime/taskBuckets.ts"
+import { addRunCounts, rollUpOldBuckets, taskBucketStages } from "../uptime/taskBuckets.ts"
 import { bucketColumns, statsAggregates } from "./ExecutionStatsRepo.ts"
 import { mergeHistogramsSql } from "./mergeHistogramsSql.ts"
 
@@ -206,7 +206,7 @@ export class StatsRollUpRepo extends Context.Service<
         }, Effect.orDie),
 
         moveOldBuckets: Effect.fn("StatsRollUpRepo.moveOldBuckets")(function* (now) {
-          for (const { days, next, seconds } of bucketStages) {
+          for (const { days, next, seconds } of taskBucketStages) {
             const before = startOfDay(now.getTime() - days * dayMs)
             yield* repeatUntilFewerThan(
               moveBatch,

@@ -15,7 +15,7 @@ import { RequestRates } from "../../accounts/index.ts"
 import { Idempotency, respondWithError } from "../../http/index.ts"
 import { Chains } from "../chains/Chains.ts"
 import { CronTasks } from "../cron/CronTasks.ts"
-import { checkInputSize, readInput } from "./readInput.ts"
+import { checkInputSize, readRunInput } from "./readRunInput.ts"
 import { answerToUrlCheck, eventIdOf } from "./senderRules.ts"
 import { type RequestedTrigger, Triggers, unknownTriggerError } from "./Triggers.ts"
 import { type SignedRequest, verifySignature } from "./verifySignature.ts"
@@ -62,7 +62,7 @@ export const triggerRouteLayer = HttpRouter.use(
       const now = yield* Clock.currentTimeMillis
       const signature = secret === null ? undefined : verifySignature(sender, secret, request, now)
       if (signature === undefined) return yield* new InvalidSignature()
-      const input = yield* readInput(request.headers["content-type"], request.body)
+      const input = yield* readRunInput(request.headers["content-type"], request.body)
       const check = answerToUrlCheck(sender, request, input)
       if (check !== undefined) return HttpServerResponse.jsonUnsafe(check, { headers: notStored })
       const id = eventIdOf(sender, request, input, signature)
@@ -78,7 +78,7 @@ export const triggerRouteLayer = HttpRouter.use(
     ) {
       const key = headers["idempotency-key"]
       if (key !== undefined && !isIdempotencyKey(key)) return yield* malformedKey
-      const input = body === "" ? undefined : yield* readInput(headers["content-type"], body)
+      const input = body === "" ? undefined : yield* readRunInput(headers["content-type"], body)
       return yield* run(trigger, input, { key, payload: input ?? null })
     })
 

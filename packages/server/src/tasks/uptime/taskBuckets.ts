@@ -9,7 +9,7 @@ const shortest = 300
  * For each bucket length, the age at which its rows are added to rows of the next length, or
  * removed.
  */
-export const bucketStages = [
+export const taskBucketStages = [
   { seconds: shortest, days: 8, next: 3_600 },
   { seconds: 3_600, days: 92, next: 86_400 },
   { seconds: 86_400, days: 400, next: null }

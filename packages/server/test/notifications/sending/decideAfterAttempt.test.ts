@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   channelHoldMs,
   deliveryRetryDelayMs,
-  groupingMs
+  nextGroupingMs
 } from "../../../src/notifications/sending/decideAfterAttempt.ts"
 
 describe("Waits", () => {
@@ -15,10 +15,10 @@ describe("Waits", () => {
 
   it("for grouping are short at first, double, and begin anew when it was quiet", () => {
     const second = { groupingMs: 2_000, quietForMs: 2_000 }
-    assert.strictEqual(groupingMs(10, { groupingMs: 0, quietForMs: null }), 1_000)
-    assert.strictEqual(groupingMs(10, second), 4_000)
-    assert.strictEqual(groupingMs(10, { groupingMs: 8_000, quietForMs: 8_000 }), 10_000)
-    assert.strictEqual(groupingMs(10, { groupingMs: 10_000, quietForMs: 21_000 }), 1_000)
-    assert.strictEqual(groupingMs(0, second), 0)
+    assert.strictEqual(nextGroupingMs(10, { groupingMs: 0, quietForMs: null }), 1_000)
+    assert.strictEqual(nextGroupingMs(10, second), 4_000)
+    assert.strictEqual(nextGroupingMs(10, { groupingMs: 8_000, quietForMs: 8_000 }), 10_000)
+    assert.strictEqual(nextGroupingMs(10, { groupingMs: 10_000, quietForMs: 21_000 }), 1_000)
+    assert.strictEqual(nextGroupingMs(0, second), 0)
   })
 })

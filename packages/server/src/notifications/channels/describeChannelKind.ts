@@ -6,7 +6,7 @@ import { Schema } from "effect"
 import type { ChannelKind } from "../kinds/ChannelKind.ts"
 
 /** Describes a kind so that a client can generate a form for it. */
-export const describeKind = (
+export const describeChannelKind = (
   kind: NotificationKind,
   { config, secrets, title }: ChannelKind,
   unavailable: string | null

@@ -10,7 +10,7 @@ import { Effect, type Schema } from "effect"
  * Converts a request's body to the input of a run: JSON as it is, a form as an object of its
  * fields, and plain text as a string.
  */
-export const readInput = (
+export const readRunInput = (
   contentType: string | undefined,
   body: string
 ): Effect.Effect<Schema.Json, MalformedJson | PayloadTooLarge | UnsupportedMediaType> => {
