@@ -9,6 +9,10 @@ import type { Settings } from "./settings.ts"
  */
 const unknownSession = 2_147_483_647
 
+/**
+ * Checks that the service responds and accepts the token, without starting a session, and prints the
+ * result.
+ */
 export const checkService = Effect.fnUntraced(function* ({
   labels,
   url

@@ -1,4 +1,4 @@
-export const listLabels = (labels: ReadonlyArray<string>): string =>
+export const formatLabels = (labels: ReadonlyArray<string>): string =>
   labels.length === 0 ? "no labels" : labels.join(", ")
 
 export const missingLabelsWarning = (

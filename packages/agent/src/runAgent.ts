@@ -2,7 +2,7 @@ import { SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { Deferred, Effect, Exit } from "effect"
 import { AgentState } from "./AgentState.ts"
 import { pluralize } from "./pluralize.ts"
-import { missingLabelsWarning, listLabels } from "./missingLabelsWarning.ts"
+import { missingLabelsWarning, formatLabels } from "./missingLabelsWarning.ts"
 import {
   toAgentExitError,
   type ServiceRejection,
@@ -71,7 +71,7 @@ const begin = Effect.fnUntraced(function* (welcome: Effect.Success<typeof sendHe
   agent.worker = welcome.name
   agent.isOnline = true
   yield* Effect.logInfo(
-    `worker "${welcome.name}" is online with ${pluralize(slots, "slot")} for ${listLabels(welcome.labels)}`
+    `worker "${welcome.name}" is online with ${pluralize(slots, "slot")} for ${formatLabels(welcome.labels)}`
   )
   const missing = missingLabelsWarning(labels, welcome.labels)
   if (missing !== undefined) yield* Effect.logWarning(missing)

@@ -5,7 +5,7 @@ import { webhookHeaderNames } from "@scheduling/domain/webhooks/StandardWebhooks
 import { type Clock, Data, Option, Result } from "effect"
 import packageJson from "../package.json" with { type: "json" }
 import type { CallRequest, SignatureHeaders } from "./CallRequest.ts"
-import { receiverKeys, signSync, webhookId } from "./signing.ts"
+import { receiverKeys, signWithKeys, webhookId } from "./signing.ts"
 
 /** The error of an exchange whose request was not written, because `maySend` returned false. */
 export class RequestNotSent extends Data.TaggedError("RequestNotSent")<{}> {}
@@ -125,7 +125,7 @@ const signer = (
     signatureHeaders({
       id,
       timestamp,
-      signature: signSync({ id, timestamp, body }, keys.value)
+      signature: signWithKeys({ id, timestamp, body }, keys.value)
     })
   )
 }

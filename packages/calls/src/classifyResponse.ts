@@ -5,7 +5,7 @@ import {
   statusError
 } from "@scheduling/domain/executions/ExecutionError"
 
-export interface ResponseClass {
+export interface ResponseClassification {
   readonly outcome: "success" | "retryable" | "failed"
   /** Null if the response counts as success. */
   readonly error: ExecutionError | null
@@ -19,7 +19,7 @@ export const classifyResponse = (
   status: number,
   body: string | null,
   rule: SuccessRule | null
-): ResponseClass => {
+): ResponseClassification => {
   if (rule === null) return classifyStatus(status)
   const { body_contains, body_lacks, success_codes } = rule
   if (success_codes !== undefined && !isOneOf(status, success_codes)) {
@@ -39,15 +39,15 @@ export const classifyResponse = (
   return { outcome: "success", error: null }
 }
 
-const rejectedBody = (message: string): ResponseClass => ({
+const rejectedBody = (message: string): ResponseClassification => ({
   outcome: "retryable",
   error: executionError("response_rule", message)
 })
 
-const classifyStatus = (status: number): ResponseClass =>
+const classifyStatus = (status: number): ResponseClassification =>
   isSuccess(status) ? { outcome: "success", error: null } : unsuccessful(status, errorOf(status))
 
-const unsuccessful = (status: number, error: ExecutionError): ResponseClass => ({
+const unsuccessful = (status: number, error: ExecutionError): ResponseClassification => ({
   outcome: isTemporary(status) ? "retryable" : "failed",
   error
 })

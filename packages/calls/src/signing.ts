@@ -46,7 +46,7 @@ export const receiverKeys = (
     ? Option.none()
     : Option.all(secrets.map((secret) => keyOf(secret, purpose, origin)))
 
-export const signSync = (
+export const signWithKeys = (
   message: { readonly id: string; readonly timestamp: number; readonly body: string },
   keys: ReadonlyArray<KeyObject>
 ): string => {

@@ -1,6 +1,6 @@
 import { OutgoingCalls } from "../src/OutgoingCalls.ts"
 import type { CallRequest } from "../src/CallRequest.ts"
-import { deriveReceiverSecret, receiverKeys, type Signing, signSync } from "../src/signing.ts"
+import { deriveReceiverSecret, receiverKeys, type Signing, signWithKeys } from "../src/signing.ts"
 import { parseRetryAfter } from "../src/parseRetryAfter.ts"
 import { callLayer, callRequest, httpTarget, signingSecret } from "./support/CallTargets.ts"
 import { sign } from "./support/sign.ts"
@@ -244,7 +244,7 @@ describe("the request", () => {
         const message = { id: "019a", timestamp, body }
         const keys = receiverKeys(callsWith(signingSecret, otherSecret), origin)
         assert.strictEqual(
-          signSync(message, Option.getOrThrow(keys)),
+          signWithKeys(message, Option.getOrThrow(keys)),
           yield* sign(message, derived([signingSecret, otherSecret], origin))
         )
       })

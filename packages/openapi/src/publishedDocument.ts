@@ -6,8 +6,8 @@ import { openApiDocument } from "./OpenApiDocument.ts"
 import { mapOperations, mapValues } from "./mapValues.ts"
 import { withDefaultErrors } from "./published/withDefaultErrors.ts"
 import {
-  type SharedDocument,
-  type SharedOperation,
+  type DocumentWithSharedParameters,
+  type OperationWithSharedParameters,
   withSharedParameters
 } from "./published/withSharedParameters.ts"
 import { withSharedSchemas } from "./published/withSharedSchemas.ts"
@@ -15,15 +15,21 @@ import { withSharedSchemas } from "./published/withSharedSchemas.ts"
 type Schema = JsonSchema.JsonSchema
 type Responses<One> = Readonly<Record<string, One>>
 type PublishedResponse = Omit<Response, "headers"> & Partial<Pick<Response, "headers">>
-type PublishedOperation = Omit<SharedOperation, "responses" | "security" | "x-codeSamples"> &
+type PublishedOperation = Omit<
+  OperationWithSharedParameters,
+  "responses" | "security" | "x-codeSamples"
+> &
   Partial<Pick<Operation, "security">> & {
     readonly responses: Responses<PublishedResponse | Reference>
   }
 
-export interface PublishedDocument extends Omit<SharedDocument, "components" | "paths"> {
+export interface PublishedDocument extends Omit<
+  DocumentWithSharedParameters,
+  "components" | "paths"
+> {
   readonly security: Operation["security"]
   readonly paths: Readonly<Record<string, Readonly<Record<string, PublishedOperation>>>>
-  readonly components: Omit<SharedDocument["components"], "responses"> & {
+  readonly components: Omit<DocumentWithSharedParameters["components"], "responses"> & {
     readonly responses: Responses<PublishedResponse>
   }
 }
@@ -66,7 +72,11 @@ const withoutCommonHeaders = ({
   return { ...response, ...(Object.keys(own).length > 0 && { headers: own }) }
 }
 
-const compact = ({ responses, security, ...operation }: SharedOperation): PublishedOperation => ({
+const compact = ({
+  responses,
+  security,
+  ...operation
+}: OperationWithSharedParameters): PublishedOperation => ({
   ...Struct.omit(operation, ["x-codeSamples"]),
   ...(security.length === 0 && { security }),
   responses: mapValues(responses, (one) => ("$ref" in one ? one : withoutCommonHeaders(one)))

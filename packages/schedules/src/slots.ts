@@ -102,7 +102,7 @@ export function* previewSlotsInSteps(
   return listed
 }
 
-export const isExcluded = (at: number, timezone: string, rule: SlotRule): boolean =>
+export const isOnExcludedDay = (at: number, timezone: string, rule: SlotRule): boolean =>
   boundsOf(rule).excluded?.has(dayOf(at, timezone)) ?? false
 
 const dayMs = 86_400_000

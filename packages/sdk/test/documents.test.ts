@@ -13,7 +13,7 @@ import {
   programOf,
   readSnippets,
   repositoryRoot,
-  run,
+  runProgram,
   runShell,
   type Snippet
 } from "./support/documents.ts"
@@ -93,7 +93,7 @@ describe("the snippets of the documentation", () => {
       await writeFile(join(folder, "tsconfig.json"), JSON.stringify(project))
       await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module" }))
       const tsc = `${repositoryRoot}node_modules/typescript/bin/tsc`
-      const { stdout } = await run(process.execPath, [tsc, "-p", folder])
+      const { stdout } = await runProgram(process.execPath, [tsc, "-p", folder])
       expect(stdout.replaceAll(/\S*\/(\d+)\.ts/g, (_, at) => nameOf(typescript[Number(at)]!))).toBe(
         ""
       )
@@ -124,7 +124,11 @@ describe("the snippets of the documentation", () => {
   it.skipIf(missing.length > 0).each(commands.map((one) => [nameOf(one), one.code]))(
     `%s names commands and files that there are${reason}`,
     async (_, code) => {
-      expect(await run("bash", ["-n", "-c", code])).toEqual({ code: 0, stdout: "", stderr: "" })
+      expect(await runProgram("bash", ["-n", "-c", code])).toEqual({
+        code: 0,
+        stdout: "",
+        stderr: ""
+      })
       for (const [, name = ""] of code.matchAll(/\bnpm run ([\w:]+)(?!.*--workspace)/g)) {
         expect(scripts).toHaveProperty([name])
       }
@@ -234,7 +238,7 @@ describe("on a server, the snippets of", () => {
     async (_, snippet) => {
       const { env } = account()
       const args = ["--input-type=module-typescript"]
-      const result = await run(process.execPath, args, env, programOf(snippet))
+      const result = await runProgram(process.execPath, args, env, programOf(snippet))
       expect(result).toEqual({ code: 0, stderr: "", stdout: expect.any(String) })
     }
   )
@@ -293,7 +297,7 @@ describe("on a server, the snippets of", () => {
     expect(pings).toHaveLength(4)
     for (const ping of pings) {
       const PING_URL = monitor.ping_url ?? ""
-      const result = await run("sh", ["-c", ping.replaceAll(/\/usr\/bin\//g, "")], {
+      const result = await runProgram("sh", ["-c", ping.replaceAll(/\/usr\/bin\//g, "")], {
         ...env,
         PING_URL,
         SERVICE_RESULT: "success"

@@ -6,6 +6,7 @@ import { Effect, Exit, LogLevel } from "effect"
 import { type CallOutcome, toCallOutcome, abortedOutcome, returnedOutcome } from "./CallOutcome.ts"
 import type { HeldRuns } from "./HeldRuns.ts"
 
+/** Makes the calls of the held runs. */
 export interface Calls {
   readonly beginAll: () => void
   /** Aborts a run's call, or finishes the run as aborted if its call has not started. */

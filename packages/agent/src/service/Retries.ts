@@ -5,6 +5,7 @@ import { backoffMs } from "./backoff.ts"
 
 const logEveryMs = 60_000
 
+/** Retries requests to the service, and knows the current problem. */
 export interface Retries {
   /**
    * Retries a request until the service responds. A problem is logged immediately, when it changes,

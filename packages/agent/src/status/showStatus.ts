@@ -7,7 +7,7 @@ import { findStatusFiles, isAlive, readStatus, type Status } from "./Status.ts"
  */
 const silentAfterMs = 60_000
 
-export const findProblem = (
+export const findStatusProblem = (
   { at, online, pid, problem }: Status,
   nowMs: number
 ): string | undefined => {
@@ -43,7 +43,7 @@ export const showStatus = Effect.fnUntraced(function* (file: string | undefined,
   }
   yield* Console.log(found.map(formatStatus).join("\n\n"))
   const problems = found.flatMap((status) => {
-    const problem = findProblem(status, nowMs)
+    const problem = findStatusProblem(status, nowMs)
     return problem === undefined ? [] : [`${displayName(status)}: ${problem}`]
   })
   if (problems.length > 0) return yield* Effect.fail(new AgentExitError(problems.join("\n"), 1))

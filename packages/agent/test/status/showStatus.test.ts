@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { findProblem } from "../../src/status/showStatus.ts"
+import { findStatusProblem } from "../../src/status/showStatus.ts"
 
 const at = "2026-07-01T10:00:00.000Z"
 const nowMs = Date.parse(at) + 20_000
@@ -15,9 +15,9 @@ const healthy = {
 }
 const problem = { since: "2026-07-01T09:00:00.000Z", reason: "connect ECONNREFUSED" }
 
-describe("findProblem", () => {
+describe("findStatusProblem", () => {
   it("finds none while the agent is online and writes its status", () => {
-    assert.isUndefined(findProblem(healthy, nowMs))
+    assert.isUndefined(findStatusProblem(healthy, nowMs))
   })
 
   it.each([
@@ -31,6 +31,6 @@ describe("findProblem", () => {
       "process 4711 has written no status since 2026-07-01T09:59"
     ]
   ])("finds a problem with %j", (more, problem) => {
-    assert.include(findProblem({ ...healthy, ...more }, nowMs), problem)
+    assert.include(findStatusProblem({ ...healthy, ...more }, nowMs), problem)
   })
 })

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises"
 /** Resolves a host name to at least one address. */
 export type ResolveHostName = (hostname: string) => Promise<ReadonlyArray<string>>
 
+/** Where host names are looked up. */
 export interface NameSources {
   /** How long the files are cached. */
   readonly filesTtlMs: number

@@ -48,6 +48,7 @@ export const templateUrlProblems = (url: string): ReadonlyArray<string> => {
   return Result.isFailure(parsed) ? [parsed.failure] : []
 }
 
+/** Returns the text with an `x` in place of each reference, so that the rest can be checked. */
 export const withPlaceholders = (template: Template): string =>
   template.map((part) => (typeof part === "string" ? part : "x")).join("")
 

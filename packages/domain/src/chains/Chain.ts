@@ -27,7 +27,7 @@ import { createdAt, finishedAt, updatedAt } from "../shared/Timestamp.ts"
 import { filterIssue } from "../shared/ValidationIssue.ts"
 import { ChainStep, ChainStepInput, exampleCallStep, stepsProblems } from "./ChainStep.ts"
 
-export const maxSteps = 50
+export const maxChainSteps = 50
 
 /** A chain's default values. */
 export const chainDefaults = {
@@ -46,7 +46,7 @@ const definition = {
   ...dependsOnInput,
   steps: Schema.Array(ChainStepInput)
     .check(
-      Schema.isBetweenLength(1, maxSteps),
+      Schema.isBetweenLength(1, maxChainSteps),
       Schema.makeFilter((steps) => stepsProblems(steps).map(filterIssue), {
         toJsonSchema: () => ({})
       })

@@ -23,6 +23,7 @@ export const MissedSlots = oneOf(["skip", "once", "all"], {
 })
 export type MissedSlots = typeof MissedSlots.Type
 
+/** `DstOverlap` with its name and description in the API. */
 export const DstOverlapRule = DstOverlap.annotate({
   identifier: "DstOverlap",
   description:

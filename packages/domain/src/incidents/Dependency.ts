@@ -6,9 +6,9 @@ import { CallerChosenKey } from "../shared/requests/CallerChosenKey.ts"
 import { optionalWithDefault } from "../shared/requests/optionalWithDefault.ts"
 import { filterIssue } from "../shared/ValidationIssue.ts"
 
-export const subjectKinds = [...monitorKindNames, "cron", "chain"] as const
+export const incidentSubjectKinds = [...monitorKindNames, "cron", "chain"] as const
 
-export const IncidentSubjectKind = oneOf(subjectKinds, {
+export const IncidentSubjectKind = oneOf(incidentSubjectKinds, {
   identifier: "IncidentSubjectKind",
   description: "The kind of the monitor, or `cron` or `chain`."
 })

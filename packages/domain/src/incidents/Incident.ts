@@ -17,9 +17,9 @@ import { Page } from "../shared/requests/Page.ts"
 import { repeatable } from "../shared/requests/repeatable.ts"
 import { text } from "../shared/Text.ts"
 import { Timestamp, timestampInput, createdAt, finishedAt } from "../shared/Timestamp.ts"
-import { IncidentSubjectKind, subjectKinds } from "./Dependency.ts"
+import { IncidentSubjectKind, incidentSubjectKinds } from "./Dependency.ts"
 
-export { IncidentSubjectKind, subjectKinds }
+export { IncidentSubjectKind, incidentSubjectKinds }
 
 /** The task or monitor that an incident is about. */
 export const IncidentSubject = Schema.Struct({

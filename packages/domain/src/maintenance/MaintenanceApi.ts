@@ -5,10 +5,10 @@ import { docs } from "../shared/docs.ts"
 import { CreatedRecordPath } from "../shared/CreatedRecordPath.ts"
 import { Conflict, NotFound, Stale, ValidationFailed } from "../shared/Errors.ts"
 import { idInPath, WorkspaceId } from "../shared/Ids.ts"
+import { CallerChosenKey } from "../shared/requests/CallerChosenKey.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
 import { IfMatch } from "../shared/requests/Version.ts"
 import {
-  MaintenanceKey,
   MaintenanceWindow,
   MaintenanceWindowDefinition,
   MaintenanceWindowList,
@@ -16,7 +16,7 @@ import {
 } from "./MaintenanceWindow.ts"
 
 const workspace = { workspace_id: idInPath(WorkspaceId) }
-const keyed = { ...workspace, key: MaintenanceKey }
+const keyed = { ...workspace, key: CallerChosenKey }
 
 export class MaintenanceApi extends HttpApiGroup.make("maintenance")
   .add(

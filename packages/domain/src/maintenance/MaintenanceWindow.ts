@@ -4,11 +4,7 @@ import { MinuteSchedule } from "../schedules/Schedule.ts"
 import { TimeZone } from "../schedules/TimeZone.ts"
 import { authorFields, exampleAuthors } from "../shared/Actor.ts"
 import { MaintenanceWindowId, MonitorId, WorkspaceId } from "../shared/Ids.ts"
-import {
-  keysOfRecords,
-  CallerChosenKey,
-  referencedKeys
-} from "../shared/requests/CallerChosenKey.ts"
+import { keysOfRecords, referencedKeys } from "../shared/requests/CallerChosenKey.ts"
 import { Page } from "../shared/requests/Page.ts"
 import { putFields } from "../shared/requests/putBody.ts"
 import { versionField, versionInput } from "../shared/requests/Version.ts"
@@ -218,5 +214,3 @@ export const MaintenanceWindowDefinition = Schema.Struct(
 export type MaintenanceWindowDefinition = typeof MaintenanceWindowDefinition.Type
 
 export const MaintenanceWindowList = Page("MaintenanceWindowList", MaintenanceWindow)
-
-export const MaintenanceKey = CallerChosenKey

@@ -29,6 +29,7 @@ export const MonitorStatus = oneOf(["new", "up", "late", "warning", "down", "pau
 })
 export type MonitorStatus = typeof MonitorStatus.Type
 
+/** The request fields that monitors of all kinds have. */
 export const monitorInput = {
   name: label(200, { description: "The display name.", examples: ["Nightly backup"] }),
   ...tagsInput,
@@ -45,6 +46,7 @@ export const monitorPausedInput = {
   )
 }
 
+/** The response fields that monitors of all kinds have. */
 export const monitorFields = {
   id: MonitorId,
   workspace_id: WorkspaceId,

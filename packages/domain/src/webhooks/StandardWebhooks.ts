@@ -34,7 +34,7 @@ export const parseSigningSecret = (secret: string): Uint8Array<ArrayBuffer> | un
   return bytes.length >= 24 && bytes.length <= 64 ? bytes : undefined
 }
 
-export interface Message {
+export interface WebhookMessage {
   readonly id: string
   /** Unix seconds. */
   readonly timestamp: number
@@ -43,13 +43,13 @@ export interface Message {
 }
 
 /** Returns the part of the signed string `{id}.{timestamp}.{body}` that precedes the body. */
-export const signedPrefix = (message: Pick<Message, "id" | "timestamp">) =>
+export const signedPrefix = (message: Pick<WebhookMessage, "id" | "timestamp">) =>
   `${message.id}.${message.timestamp}.`
 
 const encoder = new TextEncoder()
 
 /** Returns the signed string as bytes. */
-export const signedContent = (message: Message): Uint8Array<ArrayBuffer> => {
+export const signedContent = (message: WebhookMessage): Uint8Array<ArrayBuffer> => {
   const head = encoder.encode(signedPrefix(message))
   const body = typeof message.body === "string" ? encoder.encode(message.body) : message.body
   const content = new Uint8Array(head.length + body.length)

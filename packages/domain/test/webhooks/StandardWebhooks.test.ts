@@ -1,7 +1,7 @@
 import {
   equalInConstantTime,
   findVerificationProblem,
-  type Message,
+  type WebhookMessage,
   parseSigningSecret,
   parseRecentTimestamp,
   type ReceivedMessage,
@@ -36,7 +36,7 @@ const received = (fields: Partial<ReceivedMessage> = {}): ReceivedMessage => ({
   ...fields
 })
 
-const sign = (message: Message, whsec: string) =>
+const sign = (message: WebhookMessage, whsec: string) =>
   Effect.promise(() => {
     const key = parseSigningSecret(whsec)
     assert.isDefined(key)

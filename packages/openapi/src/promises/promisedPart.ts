@@ -1,4 +1,4 @@
-import type { SharedDocument } from "../published/withSharedParameters.ts"
+import type { DocumentWithSharedParameters } from "../published/withSharedParameters.ts"
 
 /** Document fields that do not affect the data that clients send or receive. */
 const texts = new Set([
@@ -29,7 +29,7 @@ const without = (value: unknown, isNamed = false): unknown => {
 }
 
 /** Returns the promised part of a document, without descriptions and error responses. */
-export const promisedPart = ({ components, paths, webhooks }: SharedDocument) => {
+export const promisedPart = ({ components, paths, webhooks }: DocumentWithSharedParameters) => {
   const { parameters, schemas } = components
   const succeeding = Object.entries(paths).map(([path, methods]) => [
     path,

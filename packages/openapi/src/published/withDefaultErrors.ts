@@ -1,5 +1,5 @@
 import type { Operation, Response } from "../model.ts"
-import type { SharedDocument } from "./withSharedParameters.ts"
+import type { DocumentWithSharedParameters } from "./withSharedParameters.ts"
 import { mapOperations } from "../mapValues.ts"
 
 const pathOf = (name: string) => `#/components/responses/${name}`
@@ -9,7 +9,9 @@ const nameOfDefault = "Error"
  * Replaces the errors that more than half of the operations can return with one `default` response.
  * Each operation still lists its other errors.
  */
-export const withDefaultErrors = (document: SharedDocument): SharedDocument => {
+export const withDefaultErrors = (
+  document: DocumentWithSharedParameters
+): DocumentWithSharedParameters => {
   const common = commonErrors(document)
   const isCommonPassword = (response: Operation["responses"][string]) =>
     "$ref" in response && common.has(response.$ref)
@@ -42,7 +44,7 @@ export const withDefaultErrors = (document: SharedDocument): SharedDocument => {
 }
 
 /** Returns the references to the responses that more than half of the operations have. */
-const commonErrors = ({ paths }: SharedDocument): ReadonlySet<string> => {
+const commonErrors = ({ paths }: DocumentWithSharedParameters): ReadonlySet<string> => {
   const operations = Object.values(paths).flatMap((path) => Object.values(path))
   const counts = new Map<string, number>()
   for (const response of operations.flatMap((one) => Object.values(one.responses))) {

@@ -2,12 +2,16 @@ import { mapOperations } from "../mapValues.ts"
 import type { OpenApiDocument, Operation, Parameter, Reference } from "../model.ts"
 import { pascal } from "./pascal.ts"
 
-export type SharedOperation = Omit<Operation, "parameters"> & {
+export type OperationWithSharedParameters = Omit<Operation, "parameters"> & {
   readonly parameters: ReadonlyArray<Parameter | Reference>
 }
 
-export interface SharedDocument extends Omit<OpenApiDocument, "components" | "paths"> {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, SharedOperation>>>>
+/** A document in which parameters of several operations are components. */
+export interface DocumentWithSharedParameters extends Omit<
+  OpenApiDocument,
+  "components" | "paths"
+> {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationWithSharedParameters>>>>
   readonly components: OpenApiDocument["components"] & {
     readonly parameters: Readonly<Record<string, Parameter>>
   }
@@ -17,7 +21,7 @@ export interface SharedDocument extends Omit<OpenApiDocument, "components" | "pa
 export const withSharedParameters = ({
   components,
   ...document
-}: OpenApiDocument): SharedDocument => {
+}: OpenApiDocument): DocumentWithSharedParameters => {
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
   const names = sharedNames(operations.flatMap(({ parameters }) => parameters))
   const shared = [...names].map(([text, name]): [string, Parameter] => [name, JSON.parse(text)])

@@ -39,7 +39,7 @@ export interface ProgramResult {
   readonly stderr: string
 }
 
-export const run = (
+export const runProgram = (
   command: string,
   args: ReadonlyArray<string>,
   env: NodeJS.ProcessEnv = {},
@@ -73,4 +73,4 @@ curl() {
 `
 
 export const runShell = (code: string, env: NodeJS.ProcessEnv): Promise<ProgramResult> =>
-  run("bash", ["--norc", "-c", strict + code], env)
+  runProgram("bash", ["--norc", "-c", strict + code], env)

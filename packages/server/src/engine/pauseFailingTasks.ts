@@ -1,4 +1,4 @@
-import { maxSteps } from "@scheduling/domain/chains/Chain"
+import { maxChainSteps } from "@scheduling/domain/chains/Chain"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { dayMs } from "../core/index.ts"
@@ -67,7 +67,7 @@ const pause = (sql: SqlClient.SqlClient, ids: ReadonlyArray<string>, since: numb
                 AND executions.finished_at > tasks.updated_at
                 AND executions.status IN ('succeeded', 'failed')
               ORDER BY executions.id DESC
-              LIMIT allowed.failures * CASE tasks.kind WHEN 'chain' THEN ${maxSteps}::integer ELSE 1 END
+              LIMIT allowed.failures * CASE tasks.kind WHEN 'chain' THEN ${maxChainSteps}::integer ELSE 1 END
             ) AS ended
             GROUP BY coalesce(chain_run_id, id)
             ORDER BY coalesce(chain_run_id, id) DESC

@@ -88,7 +88,9 @@ const target = deriveOptions({
   match: { absent: "all", input: DnsMatch, shown: DnsMatch, default: "all" }
 })
 
+/** The default values of a DNS monitor, without those of `dnsTargetDefaults`. */
 export const dnsDefaults = { key: null, tags: [], ...checkSettings.defaults } as const
+/** The default values of the fields that say what to check. */
 export const dnsTargetDefaults = target.defaults
 
 const fields = {

@@ -195,7 +195,9 @@ const target = deriveOptions({
   }
 })
 
+/** The default values of an HTTP monitor, without those of `httpTargetDefaults`. */
 export const httpDefaults = { key: null, tags: [], ...checkSettings.defaults } as const
+/** The default values of the fields that say what to check. */
 export const httpTargetDefaults = target.defaults
 
 const url = TemplateUrl.annotate({

@@ -38,7 +38,9 @@ const target = deriveOptions({
   }
 })
 
+/** The default values of a TCP monitor, without those of `tcpTargetDefaults`. */
 export const tcpDefaults = { key: null, tags: [], ...checkSettings.defaults } as const
+/** The default values of the fields that say what to check. */
 export const tcpTargetDefaults = target.defaults
 
 const fields = {

@@ -3,7 +3,7 @@ import { docs } from "../docs.ts"
 import { Conflict, errorMessage, QuotaExceeded, ValidationFailed } from "../Errors.ts"
 import { ValidationIssue } from "../ValidationIssue.ts"
 
-export const maxBatch = 100
+export const maxBatchItems = 100
 
 /** An item that does not match its schema. The other items are still created. */
 export class InvalidItem {
@@ -27,7 +27,7 @@ export const Batch = <S extends Schema.Codec<unknown, unknown>>(
 ) =>
   Schema.Struct({
     items: Schema.Array(itemOf(input))
-      .check(Schema.isMinLength(1), Schema.isMaxLength(maxBatch))
+      .check(Schema.isMinLength(1), Schema.isMaxLength(maxBatchItems))
       .annotate({ description: "1 to 100 inputs, each as in a separate create request." })
   }).annotate({ identifier, examples: [{ items: [example] }], [batchItemAnnotation]: input })
 
@@ -116,13 +116,13 @@ export const BatchResult = <Record, Encoded>(
     })
   }).annotate({ identifier })
 
-export interface RefusedItem {
+export interface RejectedItem {
   readonly status: 402 | 409 | 422
   readonly error: typeof BatchError.Type
 }
 
 /** The record that was created from an item, or why the item was rejected. */
-export type BatchOutcome<Record> = { readonly status: 201; readonly data: Record } | RefusedItem
+export type BatchOutcome<Record> = { readonly status: 201; readonly data: Record } | RejectedItem
 
 export interface BatchOutcomes<Record> {
   readonly items: ReadonlyArray<BatchOutcome<Record>>
@@ -131,7 +131,7 @@ export interface BatchOutcomes<Record> {
 /** The documentation of an endpoint that creates many records. */
 export const batchDocs = (nouns: string) =>
   docs(
-    `Create up to ${maxBatch} ${nouns}`,
+    `Create up to ${maxBatchItems} ${nouns}`,
     "Each item is created or rejected independently and has its own status in the response. " +
       "The response is 200 even if items were rejected. Each item counts as one request."
   )

@@ -3,7 +3,7 @@ import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
 import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import type { DstOverlap } from "@scheduling/domain/schedules/Schedule"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
-import { isExcluded, latestSlot, nextSlot, type SlotRule } from "@scheduling/schedules/slots"
+import { isOnExcludedDay, latestSlot, nextSlot, type SlotRule } from "@scheduling/schedules/slots"
 
 export interface DueTask {
   readonly id: string
@@ -64,7 +64,7 @@ export const decideFire = (task: TaskTiming, calendar_days?: ReadonlySet<string>
   if (next === null || next > task.now_ms) {
     return {
       // The calendar may have changed since the slot was chosen, so that it now excludes the day.
-      slot_ms: isExcluded(task.next_fire_ms, timezone, rule)
+      slot_ms: isOnExcludedDay(task.next_fire_ms, timezone, rule)
         ? null
         : slotToRun(task, task.next_fire_ms),
       fired_until_ms: task.next_fire_ms,
@@ -94,7 +94,7 @@ export const decideFire = (task: TaskTiming, calendar_days?: ReadonlySet<string>
 const firstToCatchUp = (task: TaskTiming, rule: SlotRule): number | null => {
   const timezone = TimeZone.make(task.timezone)
   const earliest = task.now_ms - longestCatchUpMs
-  if (task.next_fire_ms >= earliest && !isExcluded(task.next_fire_ms, timezone, rule)) {
+  if (task.next_fire_ms >= earliest && !isOnExcludedDay(task.next_fire_ms, timezone, rule)) {
     return task.next_fire_ms
   }
   const after = Math.max(task.next_fire_ms, earliest - 1)

@@ -3,7 +3,7 @@ import { Principal, requesterOf } from "@scheduling/domain/auth/Principal"
 import {
   type BatchOutcome,
   type BatchOutcomes,
-  type RefusedItem,
+  type RejectedItem,
   InvalidItem
 } from "@scheduling/domain/shared/requests/Batch"
 import {
@@ -154,10 +154,10 @@ const outcomeOf = <Input, Record, E, R>(
 const isRefusal = (error: unknown): error is Refusal =>
   error instanceof ValidationFailed || error instanceof Conflict || error instanceof QuotaExceeded
 
-const rejected = (error: Refusal): RefusedItem => ({
+const rejected = (error: Refusal): RejectedItem => ({
   status: statusOf(error),
   error: { detail: error.detail }
 })
 
-const statusOf = (error: Refusal): RefusedItem["status"] =>
+const statusOf = (error: Refusal): RejectedItem["status"] =>
   error instanceof ValidationFailed ? 422 : error instanceof Conflict ? 409 : 402

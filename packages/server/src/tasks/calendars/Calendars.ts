@@ -5,7 +5,7 @@ import {
   RateLimited,
   ValidationFailed
 } from "@scheduling/domain/shared/Errors"
-import { maxBatch } from "@scheduling/domain/shared/requests/Batch"
+import { maxBatchItems } from "@scheduling/domain/shared/requests/Batch"
 import { Clock, Context, Effect, Layer, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
@@ -207,7 +207,7 @@ const path = ["excluded_calendar", "url"]
  * The maximum number of unused calendars per workspace. A batch's calendars are unused until its
  * tasks are saved.
  */
-const maxUnused = maxBatch
+const maxUnused = maxBatchItems
 
 const firstId = "00000000-0000-0000-0000-000000000000"
 

@@ -9,7 +9,7 @@ import {
   type SuccessRule
 } from "@scheduling/domain/calls/CallOptions"
 import { parseCallUrl } from "@scheduling/domain/calls/CallUrl"
-import { receiverKeys, signSync } from "@scheduling/calls/signing"
+import { receiverKeys, signWithKeys } from "@scheduling/calls/signing"
 import {
   Clock,
   Context,
@@ -350,7 +350,7 @@ const toWorkerCall = (
       timestamp,
       signature: Option.match(keysFor(call.url, with_.secrets), {
         onNone: () => "",
-        onSome: (keys) => signSync(message, keys)
+        onSome: (keys) => signWithKeys(message, keys)
       })
     }
   }

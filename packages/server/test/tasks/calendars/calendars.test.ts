@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { parseCidrs } from "@scheduling/calls/egress/EgressRules"
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
-import { maxBatch } from "@scheduling/domain/shared/requests/Batch"
+import { maxBatchItems } from "@scheduling/domain/shared/requests/Batch"
 import { Effect, Fiber, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -269,15 +269,15 @@ layer(RefreshingCalendarsLayer.pipe(Layer.provideMerge(testAppLayer(config))))(
         )
         yield* cron.create({ excluded_calendar: { url } })
         const { body: restless } = yield* cron.create()
-        for (let made = 0; made < maxBatch + 5; made++) {
+        for (let made = 0; made < maxBatchItems + 5; made++) {
           yield* TestClock.adjust("3 seconds")
           const excluded_calendar = { url: `${url}?${made}` }
           assert.strictEqual((yield* cron.update(restless.id, { excluded_calendar })).status, 200)
         }
         const { requests } = state
-        yield* cron.update(restless.id, { excluded_calendar: { url: `${url}?${maxBatch}` } })
+        yield* cron.update(restless.id, { excluded_calendar: { url: `${url}?${maxBatchItems}` } })
         assert.strictEqual(state.requests, requests)
-        assert.strictEqual(yield* count, maxBatch + 2)
+        assert.strictEqual(yield* count, maxBatchItems + 2)
         yield* refresh
         assert.strictEqual(yield* count, 2)
       })
