@@ -201,6 +201,48 @@ describe("the commands of records", () => {
     )
   })
 
+  it("change maintenance windows and status pages by their keys, slugs, names and titles", async () => {
+    const own = await newKey()
+    const env = { SCHEDULING_API_KEY: own.key, EDITOR: "sed -i s/upgrade/repair/" }
+    await own.client.maintenance.upsert("db", {
+      name: "Database upgrade",
+      schedule: "0 2 * * sun",
+      duration_seconds: 3_600,
+      tags: ["database"]
+    })
+    const slug = `acme-${await own.client.getWorkspaceId()}`
+    const { id } = await own.client.statusPages.upsert(slug, {
+      title: "After the upgrade",
+      password: "only for our customers",
+      groups: [{ name: "Website", tags: ["public"] }]
+    })
+    const windows = await shell("scheduling maintenance list", { env })
+    expect(windows.stdout).toMatch(/^KEY +NAME +IS ACTIVE.*\ndb +Database upgrade +/)
+    const pages = await shell("scheduling status-pages list", { env })
+    expect(pages.stdout).toMatch(/^SLUG +TITLE +PUBLISHED.*\nacme-.* +After the upgrade +/)
+    const edited = await shell("scheduling maintenance edit 'Database upgrade' --json", { env })
+    expect(edited.stderr).toBe("")
+    expect(JSON.parse(edited.stdout)).toMatchObject({
+      key: "db",
+      name: "Database repair",
+      tags: ["database"],
+      version: 2
+    })
+    const renamed = await shell("scheduling status-pages edit 'After the upgrade' --json", { env })
+    expect(renamed.stderr).toBe("")
+    const page = { id, slug, title: "After the repair", has_password: true, version: 2 }
+    expect(JSON.parse(renamed.stdout)).toMatchObject(page)
+    for (const word of [slug, id]) {
+      const shown = await shell(`scheduling status-pages get ${word} --json`, { env })
+      expect(JSON.parse(shown.stdout)).toMatchObject(page)
+    }
+    for (const line of ["maintenance delete db", `status-pages delete ${slug}`]) {
+      expect(await shell(`scheduling ${line}`, { env })).toMatchObject({ code: 0 })
+    }
+    const gone = await shell("scheduling status-pages get acme", { env })
+    expect(gone.stderr).toBe('scheduling: No status page has the id, slug or title "acme".\n')
+  })
+
   it("say how they are used, and reject what they do not know", async () => {
     expect(await shell("scheduling")).toMatchObject({ code: 64 })
     for (const line of ["cron", "cron fly", "fly", "cron get", "cron list --fly", "cron list a"]) {
@@ -570,6 +612,8 @@ describe("the examples of the help", () => {
           .replaceAll("https://scheduling.example.com", server.url)
           .replaceAll("ada@example.com", email)
           .replaceAll("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41", id)
+          // No two workspaces can have the same slug.
+          .replaceAll(" acme", ` ${id}`)
         const before = name === "secrets delete" ? secrets : ""
         const { code, stderr } = await runLine(`${before}${line}`, {
           env: { ...env, EDITOR: "true" }
@@ -598,6 +642,14 @@ describe("the examples of the help", () => {
       const { ping_url } = await client.heartbeatMonitors.get("key:backup" as never)
       await fetch(`${ping_url}/fail`, { method: "POST" })
       return (await client.incidents.list()).data[0]?.id ?? ""
+    }
+    if (name.startsWith("maintenance")) {
+      const window = { name: "a", schedule: "0 2 * * sun", duration_seconds: 3_600 }
+      return (await client.maintenance.upsert("db-upgrade", { ...window, everything: true })).id
+    }
+    if (name.startsWith("status-pages")) {
+      const slug = `acme-${await client.getWorkspaceId()}`
+      return (await client.statusPages.upsert(slug, { title: "a", groups: [] })).slug
     }
     if (name === "executions cancel") {
       const { id } = await client.delayed.create({

@@ -45,8 +45,10 @@ interface RecordKind {
   readonly example: string
   /** True if the kind's paths accept `key:<key>`. */
   readonly hasKeys: boolean
-  /** True if a record's path ends with its key, and the record is changed with a PUT. */
-  readonly isKeyed?: true
+  /** The field at the end of a record's path, if the record is changed with a PUT. */
+  readonly pathField?: "key" | "slug"
+  /** The field with a record's name. `name` when absent. */
+  readonly nameField?: "title"
 }
 
 const common = ["list", "get", "create", "edit", "delete"] as const
@@ -117,7 +119,28 @@ const recordKinds: ReadonlyArray<RecordKind> = [
     actions: ["list", "get", "edit", "delete"],
     example: "on-call",
     hasKeys: true,
-    isKeyed: true
+    pathField: "key"
+  },
+  {
+    name: "maintenance",
+    singular: "a maintenance window",
+    path: "maintenance",
+    columns: ["key", "name", "is_active", "next_starts_at", "schedule", "duration_seconds"],
+    actions: ["list", "get", "edit", "delete"],
+    example: "db-upgrade",
+    hasKeys: true,
+    pathField: "key"
+  },
+  {
+    name: "status-pages",
+    singular: "a status page",
+    path: "status-pages",
+    columns: ["slug", "title", "published", "has_password"],
+    actions: ["list", "get", "edit", "delete"],
+    example: "acme",
+    hasKeys: true,
+    pathField: "slug",
+    nameField: "title"
   },
   {
     name: "incidents",
@@ -206,7 +229,8 @@ const pathOf = async (
   word: string
 ): Promise<string> => {
   if (recordKind === monitors) return monitorPath(client, word)
-  if (recordKind.isKeyed) return keyedPath(client, recordKind, word)
+  if (recordKind.pathField !== undefined)
+    return fieldPath(client, recordKind, recordKind.pathField, word)
   if (uuid.test(word) || !recordKind.hasKeys)
     return `${recordKind.path}/${encodeURIComponent(word)}`
   const byKey = await first(client, recordKind.path, { key: word }).catch(() => undefined)
@@ -222,19 +246,20 @@ const monitorPath = async (client: SchedulingClient, word: string): Promise<stri
   return `monitors/${String(found["kind"])}/${String(found["id"])}`
 }
 
-/** Returns the path of a record whose path ends with its key. Their lists are short. */
-const keyedPath = async (
+/** Returns the path of a record whose path ends with its key or slug. Their lists are short. */
+const fieldPath = async (
   client: SchedulingClient,
   recordKind: RecordKind,
+  field: string,
   word: string
 ): Promise<string> => {
   let found: Fields | undefined
   for await (const record of listPages(client, recordKind.path, { limit: 100 })) {
-    if (record["key"] === word) return `${recordKind.path}/${encodeURIComponent(word)}`
+    if (record[field] === word) return `${recordKind.path}/${encodeURIComponent(word)}`
     if (record["id"] === word) found = record
   }
   found ??= await byName(client, recordKind, word)
-  return `${recordKind.path}/${encodeURIComponent(String(found["key"]))}`
+  return `${recordKind.path}/${encodeURIComponent(String(found[field]))}`
 }
 
 const byName = async (
@@ -243,16 +268,17 @@ const byName = async (
   name: string
 ): Promise<Fields> => {
   const found: Array<Fields> = []
-  const query = recordKind.isKeyed ? { limit: 100 } : { name, limit: 100 }
-  for await (const record of listPages(client, recordKind.path, query)) {
-    if (record["name"] === name) found.push(record)
+  const { nameField = "name", path, pathField } = recordKind
+  const query = pathField === undefined ? { name, limit: 100 } : { limit: 100 }
+  for await (const record of listPages(client, path, query)) {
+    if (record[nameField] === name) found.push(record)
   }
   const [only] = found
   if (only !== undefined && found.length === 1) return only
   throw new CommandError(
     found.length === 0
-      ? `No ${nounOf(recordKind)} has the id, key or name "${name}".`
-      : `${found.length} ${recordKind.name} have the name "${name}". Use a key or an id.`
+      ? `No ${nounOf(recordKind)} has the id, ${pathField ?? "key"} or ${nameField} "${name}".`
+      : `${found.length} ${pluralOf(recordKind)} have the ${nameField} "${name}". Use a ${pathField ?? "key"} or an id.`
   )
 }
 
@@ -267,11 +293,15 @@ const show = (given: CommandArguments, record: Fields): number => {
 /** The plurals that differ from the kind's name on the command line. */
 const plurals: Readonly<Record<string, string>> = {
   cron: "cron tasks",
-  escalations: "escalation policies"
+  escalations: "escalation policies",
+  maintenance: "maintenance windows",
+  "status-pages": "status pages"
 }
 
+const pluralOf = ({ name }: RecordKind) => plurals[name] ?? name
+
 const list = (recordKind: RecordKind): Partial<Command> => ({
-  summary: `Lists ${plurals[recordKind.name] ?? recordKind.name}.`,
+  summary: `Lists ${pluralOf(recordKind)}.`,
   options: {
     json,
     quiet: { short: "q", description: "Prints only ids." },
@@ -373,7 +403,10 @@ const responseOnlyFields = new Set([
   "paused_reason",
   "last_change_at",
   "next_check_at",
-  "open_incident_id"
+  "open_incident_id",
+  "is_active",
+  "next_starts_at",
+  "has_password"
 ])
 
 const edit = (recordKind: RecordKind): Partial<Command> => ({
@@ -385,7 +418,7 @@ const edit = (recordKind: RecordKind): Partial<Command> => ({
     const record: Fields = await client.request("GET", `${base}/${path}`)
     const before = Object.fromEntries(
       Object.entries(record).filter(
-        ([name]) => !responseOnlyFields.has(name) && !(recordKind.isKeyed && name === "key")
+        ([name]) => !responseOnlyFields.has(name) && name !== recordKind.pathField
       )
     )
     const after = parseObject(editText(toYaml(before)), "the edited text")
@@ -398,10 +431,9 @@ const edit = (recordKind: RecordKind): Partial<Command> => ({
       return exitStatus.success
     }
     const { version } = record
-    const body = recordKind.isKeyed
-      ? { ...after, version }
-      : { ...Object.fromEntries(changes), version }
-    const method = recordKind.isKeyed ? "PUT" : "PATCH"
+    const isReplaced = recordKind.pathField !== undefined
+    const body = { ...(isReplaced ? after : Object.fromEntries(changes)), version }
+    const method = isReplaced ? "PUT" : "PATCH"
     return show(given, await client.request(method, `${base}/${path}`, { body }))
   }
 })
