@@ -115,6 +115,16 @@ AS $function$
         END
         $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_search_entry_of_maintenance_windows()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+        BEGIN
+          PERFORM put_search_entry(NEW.workspace_id, NEW.id, 'maintenance_window', NEW.name, NEW.key, NEW.tags, NULL);
+          RETURN NULL;
+        END
+        $function$;
+
 CREATE OR REPLACE FUNCTION public.keep_search_entry_of_monitors()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -151,6 +161,16 @@ CREATE OR REPLACE FUNCTION public.keep_search_entry_of_secrets()
 AS $function$
         BEGIN
           PERFORM put_search_entry(NEW.workspace_id, NEW.id, 'secret', NEW.name, NULL, NEW.allowed_hosts, NULL);
+          RETURN NULL;
+        END
+        $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_search_entry_of_status_pages()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+        BEGIN
+          PERFORM put_search_entry(NEW.workspace_id, NEW.id, 'status_page', NEW.title, NEW.slug, '{}', NULL);
           RETURN NULL;
         END
         $function$;
@@ -836,6 +856,9 @@ CREATE TABLE maintenance_windows (
   CONSTRAINT maintenance_windows_check1 CHECK ((schedule IS NULL) = (starts_at IS NOT NULL AND ends_at IS NOT NULL))
 );
 CREATE INDEX maintenance_windows_by_workspace ON maintenance_windows USING btree (workspace_id, id DESC);
+CREATE TRIGGER maintenance_windows_found AFTER INSERT ON public.maintenance_windows FOR EACH ROW EXECUTE FUNCTION keep_search_entry_of_maintenance_windows();
+CREATE TRIGGER maintenance_windows_found_again AFTER UPDATE OF name, key, tags ON public.maintenance_windows FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.key IS DISTINCT FROM new.key) OR (old.tags IS DISTINCT FROM new.tags))) EXECUTE FUNCTION keep_search_entry_of_maintenance_windows();
+CREATE TRIGGER maintenance_windows_not_found AFTER DELETE ON public.maintenance_windows REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_search_entries();
 CREATE TRIGGER maintenance_windows_versions_removed AFTER DELETE ON public.maintenance_windows REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_definition_versions();
 
 CREATE TABLE memberships (
@@ -1466,6 +1489,9 @@ CREATE TABLE status_pages (
   CONSTRAINT status_pages_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 CREATE INDEX status_pages_by_workspace ON status_pages USING btree (workspace_id, id DESC);
+CREATE TRIGGER status_pages_found AFTER INSERT ON public.status_pages FOR EACH ROW EXECUTE FUNCTION keep_search_entry_of_status_pages();
+CREATE TRIGGER status_pages_found_again AFTER UPDATE OF title, slug ON public.status_pages FOR EACH ROW WHEN (((old.title IS DISTINCT FROM new.title) OR (old.slug IS DISTINCT FROM new.slug))) EXECUTE FUNCTION keep_search_entry_of_status_pages();
+CREATE TRIGGER status_pages_not_found AFTER DELETE ON public.status_pages REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_search_entries();
 CREATE TRIGGER status_pages_versions_removed AFTER DELETE ON public.status_pages REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_definition_versions();
 
 CREATE TABLE stopped_workspaces (

@@ -132,6 +132,22 @@ describe.skipIf(skipReason !== undefined)("the search", () => {
     await search.fill("night shift")
     await page.getByRole("option", { name: "Night shift Escalation policy" }).click()
     await page.getByRole("row", { name: /Night shift/ }).waitFor()
+    await client.maintenance.upsert("db", {
+      name: "Database upgrade",
+      schedule: "0 2 * * sun",
+      duration_seconds: 3_600,
+      everything: true
+    })
+    const slug = `acme-${workspaceId}`
+    await client.statusPages.upsert(slug, { title: "Acme status", groups: [] })
+    await page.keyboard.press("Control+k")
+    await search.fill("upgrade")
+    await page.getByRole("option", { name: "Database upgrade Maintenance window" }).click()
+    await page.getByRole("row", { name: /Database upgrade/ }).waitFor()
+    await page.keyboard.press("Control+k")
+    await search.fill(slug)
+    await page.getByRole("option", { name: "Acme status Status page" }).click()
+    await page.getByRole("row", { name: /Acme status/ }).waitFor()
     expect(problems).toEqual([])
   })
 

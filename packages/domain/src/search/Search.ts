@@ -36,6 +36,8 @@ const otherKinds = [
   "queue",
   "channel",
   "escalation_policy",
+  "maintenance_window",
+  "status_page",
   "worker",
   "secret",
   "execution",
@@ -56,11 +58,11 @@ export const SearchResult = Schema.Struct({
   id: RecordId,
   name: Schema.NullOr(Schema.String).annotate({
     description:
-      "The name of the record. For an execution, the name of its task; for an incident, the name of its monitor.",
+      "The name of the record. For an execution, the name of its task; for an incident, the name of its monitor; for a status page, its title.",
     examples: ["Nightly report"]
   }),
   key: Schema.NullOr(Schema.String).annotate({
-    description: "The key of the record. Null if there is none.",
+    description: "The key of the record, or the slug of a status page. Null if there is none.",
     examples: ["nightly-report"]
   }),
   target: Schema.NullOr(Schema.String).annotate({

@@ -16,10 +16,10 @@ export class SearchApi extends HttpApiGroup.make("search")
       .annotateMerge(
         docs(
           "Search a workspace",
-          "Finds tasks, queues, monitors, channels, escalation policies, workers and secrets by a part of their " +
+          "Finds tasks, queues, monitors, maintenance windows, status pages, channels, escalation policies, workers and secrets by a part of their " +
             "name or key, and executions and incidents by their ids. Exact matches of the name or key come first, then records " +
             "whose name starts with or contains the text. Delayed tasks without a name or key are found only by their ids.\n\n" +
-            "An API key also needs `monitors:read` to find monitors and incidents, `notifications:read` to find " +
+            "An API key also needs `monitors:read` to find monitors, incidents, maintenance windows and status pages, `notifications:read` to find " +
             "channels and escalation policies, and `executions:read` to find executions. It cannot find workers and secrets."
         )
       )

@@ -6,7 +6,9 @@ import {
   BellRing,
   Building2,
   ChevronsUp,
+  Construction,
   Cpu,
+  Globe,
   ListOrdered,
   Lock,
   Plus,
@@ -128,6 +130,8 @@ const otherKinds = {
   queue: { name: "Queue", icon: ListOrdered },
   channel: { name: "Channel", icon: BellRing },
   escalation_policy: { name: "Escalation policy", icon: ChevronsUp },
+  maintenance_window: { name: "Maintenance window", icon: Construction },
+  status_page: { name: "Status page", icon: Globe },
   worker: { name: "Worker", icon: Cpu },
   secret: { name: "Secret", icon: Lock },
   execution: { name: "Execution", icon: Activity },
@@ -152,6 +156,10 @@ const linkOf = (workspaceId: string, { id, kind }: SearchResult): NavigateOption
       }
     case "escalation_policy":
       return { to: "/w/$workspaceId/notifications/escalations", params }
+    case "maintenance_window":
+      return { to: "/w/$workspaceId/maintenance", params }
+    case "status_page":
+      return { to: "/w/$workspaceId/status-pages", params }
     case "worker":
       return { to: "/w/$workspaceId/workers/$workerId", params: { ...params, workerId: id } }
     case "execution":

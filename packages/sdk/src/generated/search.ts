@@ -8,14 +8,14 @@ export class SearchResource extends Resource {
   /**
    * Search a workspace.
    *
-   * Finds tasks, queues, monitors, channels, escalation policies, workers and secrets by a part of
-   * their name or key, and executions and incidents by their ids. Exact matches of the name or key
-   * come first, then records whose name starts with or contains the text. Delayed tasks without a
-   * name or key are found only by their ids.
+   * Finds tasks, queues, monitors, maintenance windows, status pages, channels, escalation policies,
+   * workers and secrets by a part of their name or key, and executions and incidents by their ids.
+   * Exact matches of the name or key come first, then records whose name starts with or contains the
+   * text. Delayed tasks without a name or key are found only by their ids.
    *
-   * An API key also needs `monitors:read` to find monitors and incidents, `notifications:read` to
-   * find channels and escalation policies, and `executions:read` to find executions. It cannot find
-   * workers and secrets.
+   * An API key also needs `monitors:read` to find monitors, incidents, maintenance windows and
+   * status pages, `notifications:read` to find channels and escalation policies, and
+   * `executions:read` to find executions. It cannot find workers and secrets.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
    *
@@ -34,10 +34,10 @@ export interface SearchResult {
   readonly id: string
   /**
    * The name of the record. For an execution, the name of its task; for an incident, the name of its
-   * monitor.
+   * monitor; for a status page, its title.
    */
   readonly name: string | null
-  /** The key of the record. Null if there is none. */
+  /** The key of the record, or the slug of a status page. Null if there is none. */
   readonly key: string | null
   /** The URL that a task calls, the URLs of a chain's steps, or the target of a monitor. */
   readonly target: string | null
@@ -57,6 +57,8 @@ export type SearchResultKind =
   | "queue"
   | "channel"
   | "escalation_policy"
+  | "maintenance_window"
+  | "status_page"
   | "worker"
   | "secret"
   | "execution"

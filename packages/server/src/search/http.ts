@@ -46,7 +46,7 @@ export const SearchHandlers = implement(
 const kindsOfScopes: ReadonlyArray<readonly [Scope, ReadonlyArray<SearchResultKind>]> = [
   ["tasks:read", [...ExecutionKind.literals, "queue"]],
   ["executions:read", ["execution"]],
-  ["monitors:read", [...MonitorKind.literals, "incident"]],
+  ["monitors:read", [...MonitorKind.literals, "incident", "maintenance_window", "status_page"]],
   ["notifications:read", ["channel", "escalation_policy"]]
 ]
 

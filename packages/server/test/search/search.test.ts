@@ -108,6 +108,26 @@ layer(testAppLayer())("a search", (it) => {
         token: member.access_token
       })
       assert.deepStrictEqual(yield* kinds("shift"), [])
+      const window = { schedule: "0 2 * * sun", duration_seconds: 3_600, tags: ["rack-2"] }
+      yield* make(member, "maintenance/upgrade:db", { ...window, name: "New disks" }, "PUT")
+      for (const text of ["new disks", "upgrade:db"]) {
+        assert.deepStrictEqual(yield* kinds(text), ["maintenance_window"])
+      }
+      assert.deepStrictEqual(yield* kinds("rack-2"), ["maintenance_window", "worker"])
+      yield* make(member, "maintenance/upgrade:db", { ...window, name: "Old disks" }, "PUT")
+      assert.deepStrictEqual(yield* namesOf(member, "disks"), ["Old disks"])
+      const slug = `acme-${member.workspace.split("/").at(-1)}`
+      const page = yield* make(member, `status-pages/${slug}`, { title: "Acme", groups: [] }, "PUT")
+      yield* make(member, `status-pages/${slug}`, { title: "For customers", groups: [] }, "PUT")
+      for (const text of ["customers", slug, page.id]) {
+        const [only] = yield* found(member, text, member.access_token)
+        assert.deepInclude(only, { kind: "status_page", name: "For customers", key: slug })
+      }
+      for (const path of ["maintenance/upgrade:db", `status-pages/${slug}`]) {
+        yield* ask("DELETE", `${member.workspace}/${path}`, { token: member.access_token })
+      }
+      assert.deepStrictEqual(yield* kinds("disks"), [])
+      assert.deepStrictEqual(yield* kinds("customers"), [])
       assert.deepStrictEqual(yield* kinds("100%"), [])
       assert.deepStrictEqual(yield* kinds("_"), ["secret"])
       const [cron] = yield* found(member, "nightly", member.access_token, "&limit=1")
@@ -239,6 +259,10 @@ layer(testAppLayer())("a search", (it) => {
       })
       const steps = [{ after_seconds: 0, channel_ids: [channel.id] }]
       yield* make(member, "escalations/backup", { name: "Backup", steps }, "PUT")
+      const window = { schedule: "0 2 * * sun", duration_seconds: 3_600, everything: true }
+      yield* make(member, "maintenance/backup", { ...window, name: "Backup" }, "PUT")
+      const slug = `backup-${member.workspace.split("/").at(-1)}`
+      yield* make(member, `status-pages/${slug}`, { title: "Backup", groups: [] }, "PUT")
       const seen = Effect.fnUntraced(function* (scopes: ReadonlyArray<string>) {
         const { key } = yield* createKey(member, { scopes })
         const named = yield* found(member, "backup", key)
@@ -248,7 +272,7 @@ layer(testAppLayer())("a search", (it) => {
       assert.deepStrictEqual(yield* seen(["tasks:read"]), ["cron"])
       assert.deepStrictEqual(
         (yield* seen(["tasks:read", "monitors:read", "executions:read"])).toSorted(),
-        ["cron", "execution", "heartbeat"]
+        ["cron", "execution", "heartbeat", "maintenance_window", "status_page"]
       )
       assert.deepStrictEqual((yield* seen(["tasks:read", "notifications:read"])).toSorted(), [
         "cron",

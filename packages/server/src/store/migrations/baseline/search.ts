@@ -151,6 +151,14 @@ export const search = Effect.gen(function* () {
     of: "name, key",
     entry: "'escalation_policy', NEW.name, NEW.key, '{}', NULL"
   })
+  yield* keep("maintenance_windows", {
+    of: "name, key, tags",
+    entry: "'maintenance_window', NEW.name, NEW.key, NEW.tags, NULL"
+  })
+  yield* keep("status_pages", {
+    of: "title, slug",
+    entry: "'status_page', NEW.title, NEW.slug, '{}', NULL"
+  })
   yield* keep("workers", {
     of: "name, labels",
     entry: "'worker', NEW.name, NULL, NEW.labels, NULL"
