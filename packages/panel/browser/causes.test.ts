@@ -6,7 +6,10 @@ import type { PanelUser } from "./support/users.ts"
 import { poll } from "./support/poll.ts"
 import { startReceiver } from "./support/startReceiver.ts"
 
-/** Creates a target that is down, an expired certificate, and a task with a wrong URL. */
+/**
+ * Creates a target that is down, an expired certificate, and a task with a wrong URL. Other records
+ * are changed before the task fails.
+ */
 const plantFailures = async ({ client }: PanelUser, goodUrl: string, wrongUrl: string) => {
   await client.httpMonitors.create({
     name: "Shop",
@@ -25,7 +28,12 @@ const plantFailures = async ({ client }: PanelUser, goodUrl: string, wrongUrl: s
     url: goodUrl,
     retry_count: 0
   })
+  const job = { name: "Import", schedule: "0 5 * * *", url: goodUrl }
+  const { id: importId } = await client.cron.create(job)
+  await client.secrets.upsert("SHOP_TOKEN", { value: "right", allowed_hosts: ["shop.example.com"] })
   await client.cron.runAndWait(id)
+  await client.secrets.upsert("SHOP_TOKEN", { value: "wrong", allowed_hosts: ["shop.example.com"] })
+  await client.cron.pause(importId)
   await client.cron.update(id, { url: wrongUrl })
   await client.cron.runAndWait(id)
   await poll(async () => (await client.incidents.list({ status: "open" })).data.length === 3)
@@ -66,6 +74,9 @@ describe.skipIf(skipReason !== undefined)("the cause of a failure", () => {
       await changed.getByText(/Ada Lovelace changed url .* before the failure/).waitFor()
       await changed.getByText(url).waitFor()
       await changed.getByText(wrongUrl).waitFor()
+      const others = page.getByRole("group", { name: "Other changes in the workspace before" })
+      await others.getByText(/Ada Lovelace changed value of the secret SHOP_TOKEN/).waitFor()
+      await others.getByText(/Ada Lovelace paused the cron task Import/).waitFor()
     }
     await openFromOverview(page, "Task Invoices")
     await page.getByRole("heading", { name: "Invoices" }).waitFor()

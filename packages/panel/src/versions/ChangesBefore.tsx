@@ -8,6 +8,8 @@ import { Card, Section } from "../ui/layout/Page.tsx"
 import { Changes } from "../ui/values/Changes.tsx"
 import { formatDuration } from "../ui/values/format.ts"
 import { ShortTime } from "../ui/values/Time.tsx"
+import { useHasRole } from "../ui/role.tsx"
+import { canCauseFailures, ChangeSentence } from "./ChangeSentence.tsx"
 import { Author } from "./Versions.tsx"
 
 /** `at` is part of the key, so that the list is fetched again after a later failure. */
@@ -20,25 +22,38 @@ const versionsOptions = (workspaceId: WorkspaceId, { id, kind }: TaskOrMonitor, 
   })
 
 const dayMs = 86_400_000
+const hourMs = 3_600_000
 
 /** If a record was changed more often before a failure, only its latest changes are shown. */
 const maxShown = 3
 
-/**
- * Shows the changes that users made to a task or monitor before a failure: since its last success,
- * or in the 24 hours before the failure if there was no success. Shows nothing if nothing changed.
- */
-export const ChangesBefore = ({
-  from,
-  subject,
-  to
-}: {
+interface Failure {
   readonly subject: TaskOrMonitor
   /** When the last success began. Undefined if there was none. */
   readonly from: string | undefined
   /** When the failure began. */
   readonly to: string
-}) => {
+}
+
+/**
+ * Shows the changes that users made before a failure: first those of the failed task or monitor,
+ * then those of other records, such as its secrets. Shows nothing if nothing changed.
+ */
+export const ChangesBefore = (failure: Failure) => {
+  const may = useHasRole()
+  return (
+    <>
+      <OwnChanges {...failure} />
+      {may("admin") && <OtherChanges {...failure} />}
+    </>
+  )
+}
+
+/**
+ * Shows the changes of the failed record since its last success, or in the 24 hours before the
+ * failure if there was no success.
+ */
+const OwnChanges = ({ from, subject, to }: Failure) => {
   const { workspaceId } = useWorkspace()
   const { data } = useQuery(versionsOptions(workspaceId, subject, to))
   const end = Date.parse(to)
@@ -66,6 +81,63 @@ export const ChangesBefore = ({
   )
 }
 
+/** The maximum number of changes of other records that are shown. */
+const maxOthersShown = 5
+
+/**
+ * The workspace's changes since the last success, but at least in the last hour and at most in the
+ * last 24 hours before the failure.
+ */
+const otherChangesOptions = (workspaceId: WorkspaceId, { from, subject, to }: Failure) => {
+  const end = Date.parse(to)
+  const start = from === undefined ? end - hourMs : Date.parse(from)
+  const period = {
+    from: new Date(Math.max(end - dayMs, Math.min(end - hourMs, start))).toISOString(),
+    to: new Date(end).toISOString()
+  }
+  return queryOptions({
+    queryKey: ["w", workspaceId, "audit", "before", subject.id, to],
+    retry: (count, error) => count < 1 && !isPermanentError(error),
+    queryFn: async ({ signal }) => {
+      const query = { ...period, limit: 100 }
+      const { data } = await clientOf(workspaceId).workspaces.listAuditEvents(query, { signal })
+      return data.filter((event) => event.subject_id !== subject.id && canCauseFailures(event))
+    }
+  })
+}
+
+const OtherChanges = (failure: Failure) => {
+  const { workspaceId } = useWorkspace()
+  const { data = [] } = useQuery(otherChangesOptions(workspaceId, failure))
+  if (data.length === 0) return null
+  return (
+    <Section
+      title="Other changes in the workspace before"
+      actions={
+        <ButtonLink size="small" to="/w/$workspaceId/audit" params={{ workspaceId }}>
+          Audit log
+        </ButtonLink>
+      }
+    >
+      <Card className="flex flex-col gap-2 p-5">
+        {data.slice(0, maxOthersShown).map((event) => (
+          <p key={event.id} className="wrap-anywhere">
+            <ChangeSentence event={event} />{" "}
+            <BeforeFailure at={event.created_at} end={Date.parse(failure.to)} />
+          </p>
+        ))}
+      </Card>
+    </Section>
+  )
+}
+
+const BeforeFailure = ({ at, end }: { readonly at: string; readonly end: number }) => (
+  <>
+    <span className="font-medium">{formatDuration(end - Date.parse(at))} before the failure</span>,{" "}
+    <ShortTime at={at} className="text-faint" />
+  </>
+)
+
 const Change = ({
   end,
   version: { changes, updated_at, updated_by }
@@ -79,10 +151,7 @@ const Change = ({
         <Author actor={updated_by} />
       </span>{" "}
       changed {changes.map(({ field }) => field.replaceAll("_", " ")).join(", ")}{" "}
-      <span className="font-medium">
-        {formatDuration(end - Date.parse(updated_at))} before the failure
-      </span>
-      , <ShortTime at={updated_at} className="text-faint" />
+      <BeforeFailure at={updated_at} end={end} />
     </p>
     <Changes changes={changes} />
   </div>
