@@ -1,4 +1,4 @@
-import { type Removal, remove } from "./remove.ts"
+import { type Removal, removeGuard } from "./removeGuard.ts"
 
 export interface Guard {
   readonly name: string
@@ -33,9 +33,9 @@ const guardsOf = (
     name,
     file: inServer("src", `${file}.ts`),
     breaking: (source) => {
-      const broken = remove(source, removal(place, becomes))
+      const broken = removeGuard(source, removal(place, becomes))
       const [second, becomesToo = ""] = more
-      return second === undefined ? broken : remove(broken, removal(second, becomesToo))
+      return second === undefined ? broken : removeGuard(broken, removal(second, becomesToo))
     },
     shownBy: inServer("test", `${tests}.test.ts`)
   }))

@@ -28,7 +28,7 @@ const newProtectedAccount = async (server: ServerProcess) => {
 const replaceLastCodeCharacter = (code: string) =>
   code.slice(0, -1) + (code.endsWith("2") ? "3" : "2")
 
-export const raceCodes = async (server: ServerProcess, { take }: Stopwatch) => {
+export const compareCodeTimes = async (server: ServerProcess, { take }: Stopwatch) => {
   const ofNobody = await newProtectedAccount(server)
   const protectedAccounts: Array<typeof ofNobody> = []
   for (let index = 0; index < accounts; index++) {

@@ -29,7 +29,7 @@ const makeKeys = async (server: ServerProcess) => {
   return { live, revoked }
 }
 
-export const raceKeys = async (server: ServerProcess, { take }: Stopwatch) => {
+export const compareKeyTimes = async (server: ServerProcess, { take }: Stopwatch) => {
   const { live, revoked } = await makeKeys(server)
   const one = (keys: ReadonlyArray<string>, round: number) => keys[round % keys.length] ?? ""
   const use = (key: string): Promise<TimedResponse> =>

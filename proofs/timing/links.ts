@@ -5,7 +5,7 @@ import {
   replaceLastCharacter,
   newAccount,
   postRequest,
-  somebodysEmail,
+  newEmail,
   type Stopwatch
 } from "./senders.ts"
 import { measureResponseTimes } from "./Stopwatch.ts"
@@ -30,7 +30,7 @@ const makeTokens = async (server: ServerProcess, dataDir: string) => {
     emails.push(await made(dataDir, "verify-link", email))
     const { body } = await sendJson(server, "POST", `${owner.workspace}/invitations`, {
       token: owner.token,
-      body: { email: somebodysEmail(), role: "viewer" }
+      body: { email: newEmail(), role: "viewer" }
     })
     invitations.push(String(body.token))
   }
@@ -38,7 +38,11 @@ const makeTokens = async (server: ServerProcess, dataDir: string) => {
 }
 
 /** For each kind of token, compares a nearly valid token with an unknown one. */
-export const raceLinks = async (server: ServerProcess, { take }: Stopwatch, dataDir: string) => {
+export const compareLinkTimes = async (
+  server: ServerProcess,
+  { take }: Stopwatch,
+  dataDir: string
+) => {
   const { emails, invitations, owner, resets } = await makeTokens(server, dataDir)
   const kinds = {
     "password reset": {

@@ -1,5 +1,5 @@
 import type { ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
-import { newAccount, postRequest, somebodysEmail, type Stopwatch } from "./senders.ts"
+import { newAccount, postRequest, newEmail, type Stopwatch } from "./senders.ts"
 import { measureResponseTimes } from "./Stopwatch.ts"
 
 /** The number of logins. Each account allows only ten failed logins in 15 minutes. */
@@ -8,12 +8,12 @@ const logins = 400
 /** The number of accounts. Each receives at most ten requests, which its throttle permits. */
 const accounts = 50
 
-export const raceLogins = async (server: ServerProcess, { take }: Stopwatch) => {
+export const compareLoginTimes = async (server: ServerProcess, { take }: Stopwatch) => {
   const known: Array<string> = []
   const unknown: Array<string> = []
   for (let index = 0; index < accounts; index++) {
     known.push((await newAccount(server)).email)
-    unknown.push(somebodysEmail())
+    unknown.push(newEmail())
   }
   // Both kinds of email addresses receive the same number of requests, so that throttling takes the
   // same time for both.

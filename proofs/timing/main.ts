@@ -11,10 +11,10 @@ import {
   freshDatabaseUrl,
   testDatabaseUrl
 } from "../../packages/server/test/support/TestDatabase.ts"
-import { raceCodes } from "./codes.ts"
-import { raceKeys } from "./keys.ts"
-import { raceLinks } from "./links.ts"
-import { raceLogins } from "./logins.ts"
+import { compareCodeTimes } from "./codes.ts"
+import { compareKeyTimes } from "./keys.ts"
+import { compareLinkTimes } from "./links.ts"
+import { compareLoginTimes } from "./logins.ts"
 import { type Difference, differenceOf } from "./statistics.ts"
 import { makeStopwatch } from "./Stopwatch.ts"
 
@@ -79,25 +79,25 @@ const program = Effect.gen(function* () {
   }
 
   if (isAsked("logins")) {
-    const login = yield* Effect.promise(() => raceLogins(server, watch))
+    const login = yield* Effect.promise(() => compareLoginTimes(server, watch))
     compare(["wrong password", login["wrong password"]], ["unknown email", login["unknown email"]])
   }
   if (isAsked("keys")) {
-    const keys = yield* Effect.promise(() => raceKeys(server, watch))
+    const keys = yield* Effect.promise(() => compareKeyTimes(server, watch))
     const unknown = ["unknown key", keys["unknown key"]] as const
     compare(["nearly a key", keys["nearly a key"]], unknown)
     compare(["revoked key", keys["revoked key"]], unknown)
     compare(["malformed key", keys["malformed key"]], unknown, false)
   }
   if (isAsked("codes")) {
-    const codes = yield* Effect.promise(() => raceCodes(server, watch))
+    const codes = yield* Effect.promise(() => compareCodeTimes(server, watch))
     compare(
       ["nearly a recovery code", codes["nearly a recovery code"]],
       ["no recovery code", codes["no recovery code"]]
     )
   }
   if (isAsked("links")) {
-    const links = yield* Effect.promise(() => raceLinks(server, watch, variables.DATA_DIR))
+    const links = yield* Effect.promise(() => compareLinkTimes(server, watch, variables.DATA_DIR))
     for (const [kind, { nearly, unknown }] of Object.entries(links)) {
       compare([`nearly a token: ${kind}`, nearly], ["unknown token", unknown])
     }

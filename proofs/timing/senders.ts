@@ -9,10 +9,10 @@ const randomAddressHeader = () => ({ "x-forwarded-for": `100.${[...randomBytes(3
 
 export const password = "correct horse battery staple"
 
-export const somebodysEmail = () => `${crypto.randomUUID()}@example.com`
+export const newEmail = () => `${crypto.randomUUID()}@example.com`
 
 export const newAccount = async (server: ServerProcess) => {
-  const account = { email: somebodysEmail(), password }
+  const account = { email: newEmail(), password }
   const post = async (path: string) => {
     const { body, status } = await sendJson(server, "POST", path, {
       body: account,

@@ -1,5 +1,5 @@
 import { Arbitrary, Effect, Redacted, Result, Schema, SchemaAST } from "effect"
-import { index, oneOf } from "./Chance.ts"
+import { indexBelow, oneOf } from "./Chance.ts"
 import { filtersOf, isSubset, knownSchemas } from "./KnownValues.ts"
 
 /** Generates values of a schema's decoded type, always in the same order. */
@@ -65,7 +65,7 @@ const arbitraries = (sink: string, now: number) => {
     if (SchemaAST.isUnion(ast)) {
       const options = Arbitrary.all(ast.types.map(arbitraryOf))
       return Arbitrary.map(
-        Arbitrary.all([index(ast.types.length), options]),
+        Arbitrary.all([indexBelow(ast.types.length), options]),
         ([at, all]) => all[at]
       )
     }
@@ -112,7 +112,7 @@ const satisfying = (ast: SchemaAST.AST, values: Values): Values =>
 const absent = Symbol("absent")
 
 const sometimes = (values: Values): Values =>
-  Arbitrary.map(Arbitrary.all([index(2), values]), ([isThere, value]) =>
+  Arbitrary.map(Arbitrary.all([indexBelow(2), values]), ([isThere, value]) =>
     isThere === 1 ? value : absent
   )
 

@@ -12,7 +12,7 @@ import { CallHeaders } from "@scheduling/domain/calls/CallHeaders"
 import { CallUrl } from "@scheduling/domain/calls/CallUrl"
 import { Timestamp, timestampInput } from "@scheduling/domain/shared/Timestamp"
 import { Arbitrary, Schema, SchemaAST } from "effect"
-import { between, index, matching, oneOf } from "./Chance.ts"
+import { integerBetween, indexBelow, stringMatching, oneOf } from "./Chance.ts"
 
 type Values = Arbitrary.Arbitrary<unknown>
 
@@ -122,8 +122,8 @@ const givenTimestamp = (now: number) =>
 
 const timestamp = (now: number) =>
   Arbitrary.all([
-    index(12),
-    between(-90 * minute, 90 * minute),
+    indexBelow(12),
+    integerBetween(-90 * minute, 90 * minute),
     oneOf([
       "0000-01-01T00:00:00Z",
       "0001-01-01T00:00:00.000Z",
@@ -141,8 +141,8 @@ const timestamp = (now: number) =>
   )
 
 const email = Arbitrary.all([
-  matching(/^[a-z0-9!#$%&'*+/=?^_`{|}~-]{1,20}$/),
-  matching(/^[a-z0-9]{8,16}$/),
+  stringMatching(/^[a-z0-9!#$%&'*+/=?^_`{|}~-]{1,20}$/),
+  stringMatching(/^[a-z0-9]{8,16}$/),
   oneOf(["example.com", "sub.example.org", "xn--bcher-kva.example", "bücher.example"])
 ]).pipe(Arbitrary.map(([local, unique, domain]) => `${local}.${unique}@${domain}`))
 
@@ -158,8 +158,8 @@ const headers = Arbitrary.array(
       "~!",
       "cookie"
     ]),
-    index(40),
-    matching(/^[\t\x20-\x7e]{0,30}$/)
+    indexBelow(40),
+    stringMatching(/^[\t\x20-\x7e]{0,30}$/)
   ]),
   { maxLength: 8 }
 ).pipe(
@@ -178,7 +178,7 @@ const steps = (url: Values) => {
     method: oneOf(["GET", "POST", "DELETE", undefined]),
     retry_count: oneOf([0, 1, undefined]),
     body_lacks: oneOf(["error", undefined]),
-    earlier: index(50),
+    earlier: indexBelow(50),
     reference: oneOf([
       "",
       "",

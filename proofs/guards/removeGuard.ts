@@ -30,7 +30,7 @@ interface Node extends Span {
   readonly [name: string]: unknown
 }
 
-export const remove = (source: string, { becomes, has, inside }: Removal): string => {
+export const removeGuard = (source: string, { becomes, has, inside }: Removal): string => {
   const program = parseAst(source, { lang: "ts" }) as unknown as Node
   const scopes = inside === undefined ? [program] : [...nodesIn(program)].filter(isNamed(inside))
   const found = scopes
