@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { randomBytes } from "node:crypto"
 import { deleteHistoryOfDeletedWorkspaces } from "../../src/engine/deleteHistoryOfDeletedWorkspaces.ts"
-import { notificationsOf } from "../notifications/support/channels.ts"
+import { notificationClientOf } from "../notifications/support/channels.ts"
 import { waitForMail, testAppWithMail } from "../notifications/support/withMail.ts"
 import { ask, createKey, statusAndError, password, randomIp, signUp } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
@@ -173,7 +173,7 @@ layer(testAppWithMail)("an account that no longer exists, where mail is sent,", 
   it.effect("gets no more mails from the workspaces of others", () =>
     Effect.gen(function* () {
       const [owner, member] = [yield* signUp(), yield* signUp()]
-      const channels = notificationsOf(owner)
+      const channels = notificationClientOf(owner)
       yield* ask("POST", `${owner.workspace}/invitations`, {
         token: owner.access_token,
         body: { email: member.email, role: "viewer" }

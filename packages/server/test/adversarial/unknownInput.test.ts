@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { type Answer, ask, askRaw, statusAndError, randomIp, signUp } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { cronOf } from "../tasks/cron/tasks.ts"
+import { cronClientOf } from "../tasks/cron/tasks.ts"
 import { endpoints } from "./support/contract.ts"
 import { changedRows, readAllRows } from "./support/readAllRows.ts"
 import { SharedOwner } from "./support/SharedOwner.ts"
@@ -55,7 +55,7 @@ layer(SharedOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("Unknown input
   it.effect("does not include an empty body, chunked or not, and an empty object", () =>
     Effect.gen(function* () {
       const { access_token: token, ...member } = yield* signUp()
-      const { body: task } = yield* cronOf({ ...member, access_token: token }).create()
+      const { body: task } = yield* cronClientOf({ ...member, access_token: token }).create()
       const path = `${member.workspace}/cron/${task.id}/run?`
       for (const answer of [
         yield* ask("POST", path, { token, body: "" }),
@@ -75,7 +75,7 @@ layer(SharedOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("Unknown input
   it.effect("is reported completely", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
-      const { body: task } = yield* cronOf(member).create()
+      const { body: task } = yield* cronClientOf(member).create()
       const run = (query: string, body?: unknown) =>
         ask("POST", `${member.workspace}/cron/${task.id}/run${query}`, {
           token: member.access_token,

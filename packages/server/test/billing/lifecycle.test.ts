@@ -11,7 +11,7 @@ import {
 import { leap } from "../support/leap.ts"
 import {
   assignedPlans,
-  billingOf,
+  billingClientOf,
   deliverWebhook,
   FixtureLayer,
   checkoutSessionIdOf,
@@ -36,7 +36,7 @@ const pass = Effect.fnUntraced(function* (stripe: FakeStripe, member: Member, da
 })
 
 const stateOf = (member: Member) =>
-  Effect.map(billingOf(member).get, ({ body }) => ({
+  Effect.map(billingClientOf(member).get, ({ body }) => ({
     status: body.subscription?.status,
     plan: body.plan.id,
     next: body.subscription?.next_price,
@@ -53,14 +53,14 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
       Effect.gen(function* () {
         const { stripe } = yield* BillingFixture
         let owner: Member = yield* signUp()
-        const before = yield* billingOf(owner).get
+        const before = yield* billingClientOf(owner).get
         assert.strictEqual(before.body.provider, "stripe")
         assert.strictEqual(before.body.plan.id, "free")
         assert.isNull(before.body.subscription)
-        assert.strictEqual(statusAndError(yield* billingOf(owner).cancel), "409 conflict")
-        assert.deepStrictEqual((yield* billingOf(owner).invoices).body, { data: [] })
+        assert.strictEqual(statusAndError(yield* billingClientOf(owner).cancel), "409 conflict")
+        assert.deepStrictEqual((yield* billingClientOf(owner).invoices).body, { data: [] })
 
-        const { body: page } = yield* billingOf(owner).checkout("price_team")
+        const { body: page } = yield* billingClientOf(owner).checkout("price_team")
         assert.match(page.url, /^https:\/\/checkout\.test\/cs_/)
         assert.strictEqual((yield* stateOf(owner)).plan, "free")
         stripe.pay(checkoutSessionIdOf(page.url))
@@ -70,16 +70,16 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
         owner = yield* pass(stripe, owner, 14)
         yield* becomes(owner, "active", "team")
 
-        const raised = yield* billingOf(owner).change("price_max")
+        const raised = yield* billingClientOf(owner).change("price_max")
         assert.strictEqual(raised.status, 200, raised.text)
         assert.strictEqual(raised.body.plan.id, "max")
-        const { body: invoices } = yield* billingOf(owner).invoices
+        const { body: invoices } = yield* billingClientOf(owner).invoices
         assert.deepStrictEqual(
           invoices.data.map(({ total }: { readonly total: number }) => total),
           [8_000, 1_900]
         )
 
-        const lowered = yield* billingOf(owner).change("price_team")
+        const lowered = yield* billingClientOf(owner).change("price_team")
         assert.strictEqual(lowered.body.plan.id, "max")
         assert.strictEqual(lowered.body.subscription.next_price, "price_team")
         owner = yield* pass(stripe, owner, 30)
@@ -88,13 +88,13 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
         stripe.cardFails = true
         owner = yield* pass(stripe, owner, 30)
         const due = yield* pollUntil(
-          billingOf(owner).get,
+          billingClientOf(owner).get,
           ({ body }) => body.subscription.status === "past_due"
         )
         assert.strictEqual(due.body.plan.id, "team")
         assert.isNotNull(due.body.subscription.plan_ends_at)
         assert.strictEqual(
-          statusAndError(yield* billingOf(owner).change("price_max")),
+          statusAndError(yield* billingClientOf(owner).change("price_max")),
           "409 conflict"
         )
         owner = yield* pass(stripe, owner, 7)
@@ -103,15 +103,18 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
         owner = yield* pass(stripe, owner, 1)
         yield* becomes(owner, "active", "team")
 
-        assert.strictEqual((yield* billingOf(owner).cancel).body.subscription.status, "active")
+        assert.strictEqual(
+          (yield* billingClientOf(owner).cancel).body.subscription.status,
+          "active"
+        )
         assert.isTrue((yield* stateOf(owner)).ends)
-        assert.isFalse((yield* billingOf(owner).resume).body.subscription.cancel_at !== null)
-        assert.strictEqual(statusAndError(yield* billingOf(owner).resume), "409 conflict")
-        yield* billingOf(owner).cancel
+        assert.isFalse((yield* billingClientOf(owner).resume).body.subscription.cancel_at !== null)
+        assert.strictEqual(statusAndError(yield* billingClientOf(owner).resume), "409 conflict")
+        yield* billingClientOf(owner).cancel
         owner = yield* pass(stripe, owner, 30)
         yield* becomes(owner, "canceled", "free")
 
-        const again = yield* billingOf(owner).checkout("price_team")
+        const again = yield* billingClientOf(owner).checkout("price_team")
         stripe.pay(checkoutSessionIdOf(again.body.url))
         yield* deliverEvents(stripe)
         // Each workspace can have only one trial.
@@ -140,7 +143,10 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
         assert.isTrue(
           events.every(({ action, actor }) => (actor === null) === (action === "billing.changed"))
         )
-        assert.match((yield* billingOf(owner).portal).body.url, /^https:\/\/portal\.test\/cus_/)
+        assert.match(
+          (yield* billingClientOf(owner).portal).body.url,
+          /^https:\/\/portal\.test\/cus_/
+        )
       })
   )
 
@@ -149,17 +155,17 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
       const { stripe } = yield* BillingFixture
       stripe.hasCard = false
       let owner: Member = yield* signUp()
-      const { body } = yield* billingOf(owner).checkout("price_team")
+      const { body } = yield* billingClientOf(owner).checkout("price_team")
       stripe.pay(checkoutSessionIdOf(body.url))
       owner = yield* pass(stripe, owner, 14)
       yield* becomes(owner, "paused", "free")
-      assert.strictEqual(statusAndError(yield* billingOf(owner).resume), "402 payment_failed")
+      assert.strictEqual(statusAndError(yield* billingClientOf(owner).resume), "402 payment_failed")
       stripe.hasCard = true
-      const resumed = yield* billingOf(owner).resume
+      const resumed = yield* billingClientOf(owner).resume
       assert.strictEqual(resumed.body.plan.id, "team")
       stripe.cardFails = true
       assert.strictEqual(
-        statusAndError(yield* billingOf(owner).change("price_max")),
+        statusAndError(yield* billingClientOf(owner).change("price_max")),
         "402 payment_failed"
       )
       stripe.cardFails = false
@@ -172,22 +178,22 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
       const { stripe } = yield* BillingFixture
       const owner = yield* signUp()
       assignedPlans.set(owner.workspace_id, "max")
-      const refused = yield* billingOf(owner).checkout("price_team")
+      const refused = yield* billingClientOf(owner).checkout("price_team")
       assert.strictEqual(statusAndError(refused), "409 conflict")
       assert.match(refused.body.detail.message, /operator/)
-      assert.strictEqual((yield* billingOf(owner).get).body.plan.id, "max")
+      assert.strictEqual((yield* billingClientOf(owner).get).body.plan.id, "max")
 
       assignedPlans.delete(owner.workspace_id)
-      const { body } = yield* billingOf(owner).checkout("price_team")
+      const { body } = yield* billingClientOf(owner).checkout("price_team")
       stripe.pay(checkoutSessionIdOf(body.url))
       yield* deliverEvents(stripe)
       yield* becomes(owner, "trialing", "team")
       assignedPlans.set(owner.workspace_id, "max")
       assert.strictEqual(
-        statusAndError(yield* billingOf(owner).change("price_max")),
+        statusAndError(yield* billingClientOf(owner).change("price_max")),
         "409 conflict"
       )
-      assert.strictEqual(statusAndError(yield* billingOf(owner).cancel), "200")
+      assert.strictEqual(statusAndError(yield* billingClientOf(owner).cancel), "200")
       assignedPlans.delete(owner.workspace_id)
     })
   )
@@ -198,7 +204,7 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
       Effect.gen(function* () {
         const { stripe } = yield* BillingFixture
         const owner = yield* signUp()
-        const { checkout, change } = billingOf(owner)
+        const { checkout, change } = billingClientOf(owner)
         const pages = yield* runConcurrently([
           checkout("price_team"),
           checkout("price_team", "otherUrl"),
@@ -244,7 +250,7 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
     Effect.gen(function* () {
       const { stripe } = yield* BillingFixture
       const owner = yield* signUp()
-      const { body } = yield* billingOf(owner).checkout("price_max")
+      const { body } = yield* billingClientOf(owner).checkout("price_max")
       stripe.pay(checkoutSessionIdOf(body.url))
       stripe.events.splice(0)
       yield* leap("25 hours")
@@ -257,7 +263,7 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
     Effect.gen(function* () {
       const { stripe } = yield* BillingFixture
       const owner = yield* signUp()
-      const { checkout } = billingOf(owner)
+      const { checkout } = billingClientOf(owner)
       assert.strictEqual(statusAndError(yield* checkout("price_other")), "422 validation_failed")
       stripe.isAway = true
       const refused = yield* checkout("price_max")

@@ -11,7 +11,7 @@ import { eventually } from "../engine/runner/support/tasks.ts"
 import { TestClock } from "effect/testing"
 import { startNode, TestApp, testAppLayer, testConfig, testNow } from "../support/TestApp.ts"
 import {
-  billingOf,
+  billingClientOf,
   deliverWebhook,
   FixtureLayer,
   checkoutSessionIdOf,
@@ -93,13 +93,13 @@ layer(FixtureLayer, { timeout: "60 seconds" })(
       Effect.gen(function* () {
         const { stripe } = yield* BillingFixture
         const owner = yield* signUp()
-        const { body } = yield* billingOf(owner).checkout("price_max")
+        const { body } = yield* billingClientOf(owner).checkout("price_max")
         const bought = stripe.pay(checkoutSessionIdOf(body.url))
         const deliverEvents = Effect.forEach(stripe.events.splice(0), (event) =>
           deliverWebhook(stripe.sign(event))
         )
         yield* deliverEvents
-        yield* pollUntil(billingOf(owner).get, (got) => got.body.plan.id === "max")
+        yield* pollUntil(billingClientOf(owner).get, (got) => got.body.plan.id === "max")
         const made = yield* Effect.forEach(
           times(6, () => 0),
           () => post(owner, "cron", cron)
@@ -130,7 +130,7 @@ layer(FixtureLayer, { timeout: "60 seconds" })(
         yield* post(owner, `cron/${ids[1]}/pause`)
         yield* pollEachMinute(activeOf(owner), (active) => active.includes(ids[3] ?? ""))
 
-        const again = yield* billingOf(owner).checkout("price_max")
+        const again = yield* billingClientOf(owner).checkout("price_max")
         stripe.pay(checkoutSessionIdOf(again.body.url))
         for (const event of stripe.events.splice(0)) yield* deliverWebhook(stripe.sign(event))
         yield* pollUntil(activeOf(owner), (active) => active.length === 4)
@@ -144,14 +144,14 @@ layer(FixtureLayer, { timeout: "60 seconds" })(
         const { stripe } = yield* BillingFixture
         const owner = yield* signUp()
         const buy = Effect.gen(function* () {
-          const { body } = yield* billingOf(owner).checkout("price_max")
+          const { body } = yield* billingClientOf(owner).checkout("price_max")
           const bought = stripe.pay(checkoutSessionIdOf(body.url))
           assert(bought !== undefined)
           for (const event of stripe.events.splice(0)) yield* deliverWebhook(stripe.sign(event))
           return bought
         })
         const bought = yield* buy
-        yield* pollUntil(billingOf(owner).get, (got) => got.body.plan.id === "max")
+        yield* pollUntil(billingClientOf(owner).get, (got) => got.body.plan.id === "max")
         const often = { ...cron, schedule: "*/2 0 1 1 *" }
         const { body: hasty } = yield* post(owner, "cron", often)
         const { body: other } = yield* post(owner, "cron", { ...often, name: "another" })
@@ -286,7 +286,7 @@ layer(FixtureLayer, { timeout: "60 seconds" })(
           yield* post(owner, "cron", cron)
           const today = dayOf(yield* Clock.currentTimeMillis)
           const shown = Effect.gen(function* () {
-            const { body: billing } = yield* billingOf(owner).get
+            const { body: billing } = yield* billingClientOf(owner).get
             const { body: usage } = yield* ask(
               "GET",
               `${owner.workspace}/billing/usage?from=${today}`,

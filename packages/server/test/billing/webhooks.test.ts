@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { ask, statusAndError, signUp } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import {
-  billingOf,
+  billingClientOf,
   deliverWebhook,
   FixtureLayer,
   checkoutSessionIdOf,
@@ -69,7 +69,7 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a webhook", (it) => {
       const { stripe } = yield* BillingFixture
       const sql = yield* SqlClient.SqlClient
       const owner = yield* signUp()
-      const { body } = yield* billingOf(owner).checkout("price_max")
+      const { body } = yield* billingClientOf(owner).checkout("price_max")
       const customer = stripe.customers.find(({ workspace }) => workspace === owner.workspace_id)
       // A signed webhook with wrong data changes nothing.
       const claim = {
@@ -94,7 +94,7 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a webhook", (it) => {
       yield* deliverWebhook(stripe.sign(claim, now))
       // The version increases once for the webhook and once for the subsequent read.
       const after = yield* pollUntil(versions, ([row]) => (row?.version ?? 0) >= 3)
-      assert.isNull((yield* billingOf(owner).get).body.subscription)
+      assert.isNull((yield* billingClientOf(owner).get).body.subscription)
       yield* deliverWebhook(stripe.sign(claim, now), "otherUrl")
       yield* deliverWebhook(stripe.sign(claim, now))
       assert.deepStrictEqual(yield* versions, after)
@@ -124,7 +124,7 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a webhook", (it) => {
       Effect.gen(function* () {
         const { stripe } = yield* BillingFixture
         const owner = yield* signUp()
-        const billing = billingOf(owner)
+        const billing = billingClientOf(owner)
         const { body } = yield* billing.checkout("price_team")
         stripe.cardFails = false
         const mine = stripe.pay(checkoutSessionIdOf(body.url))
@@ -171,7 +171,7 @@ layer(FixtureLayer, { timeout: "60 seconds" })("a webhook", (it) => {
       const { stripe } = yield* BillingFixture
       const sql = yield* SqlClient.SqlClient
       const owner = yield* signUp()
-      const { body } = yield* billingOf(owner).checkout("price_max")
+      const { body } = yield* billingClientOf(owner).checkout("price_max")
       const mine = stripe.pay(checkoutSessionIdOf(body.url))
       assert.strictEqual(
         (yield* ask("DELETE", owner.workspace, { token: owner.access_token })).status,
@@ -197,7 +197,7 @@ layer(testAppLayer())("a service without a payment provider", (it) => {
   it.effect("responds that billing is disabled", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
-      const billing = billingOf(owner)
+      const billing = billingClientOf(owner)
       for (const answer of [
         yield* billing.checkout("price_max"),
         yield* billing.portal,

@@ -2,10 +2,10 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { ask, createKey, statusAndError, signUp, times, runConcurrently } from "../support/http.ts"
-import { keyedKinds, keyedOf } from "../support/keyed.ts"
+import { keyedKinds, keyedClientOf } from "../support/keyed.ts"
 import { leap } from "../support/leap.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
-import { workersOf } from "../workers/workers.ts"
+import { workerClientOf } from "../workers/workers.ts"
 
 const scopes = ["tasks", "monitors", "notifications"].flatMap((what) => [
   `${what}:read`,
@@ -16,10 +16,10 @@ const start = Effect.gen(function* () {
   yield* TestClock.setTime(testNow)
   const member = yield* signUp()
   const { key } = yield* createKey(member, { scopes })
-  const worker_id: string = (yield* workersOf(member).create()).body.id
+  const worker_id: string = (yield* workerClientOf(member).create()).body.id
   return {
     member,
-    keyed: keyedOf({ ...member, access_token: key }),
+    keyed: keyedClientOf({ ...member, access_token: key }),
     /** Returns the definition, which refers to an existing worker. */
     on: (definition: object) =>
       "match" in definition ? { ...definition, worker_id } : { ...definition }

@@ -2,9 +2,9 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { createKey, statusAndError, signUp, runConcurrently } from "../support/http.ts"
-import { keyedKinds, keyedOf } from "../support/keyed.ts"
+import { keyedKinds, keyedClientOf } from "../support/keyed.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
-import { workersOf } from "../workers/workers.ts"
+import { workerClientOf } from "../workers/workers.ts"
 
 const scopes = ["tasks", "monitors", "notifications"].flatMap((what) => [
   `${what}:read`,
@@ -15,10 +15,10 @@ const start = Effect.gen(function* () {
   yield* TestClock.setTime(testNow)
   const member = yield* signUp()
   const { key } = yield* createKey(member, { scopes })
-  const worker_id: string = (yield* workersOf(member).create()).body.id
+  const worker_id: string = (yield* workerClientOf(member).create()).body.id
   return {
     member,
-    keyed: keyedOf({ ...member, access_token: key }),
+    keyed: keyedClientOf({ ...member, access_token: key }),
     /** Returns the definition, which refers to an existing worker. */
     on: (definition: object) =>
       "match" in definition ? { ...definition, worker_id } : { ...definition }
@@ -40,7 +40,7 @@ layer(testAppLayer())("a record that people define", (it) => {
         assert.deepInclude(changed.body, { id: one.id, name: "By key" }, changed.text)
         assert.strictEqual(statusAndError(yield* keyed.get(path, "key:other")), "404 not_found")
         assert.strictEqual(statusAndError(yield* keyed.get(path, "key:")), "404 not_found")
-        const elsewhere = keyedOf(yield* signUp())
+        const elsewhere = keyedClientOf(yield* signUp())
         assert.strictEqual(statusAndError(yield* elsewhere.get(path, "key:a:b@c")), "404 not_found")
         assert.strictEqual((yield* keyed.remove(path, "key:a:b@c")).status, 204)
       })

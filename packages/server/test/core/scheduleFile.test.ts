@@ -4,9 +4,9 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { changedRows, readAllRows } from "../adversarial/support/readAllRows.ts"
 import { type Answer, signUp, times } from "../support/http.ts"
-import { keyedKinds, keyedOf } from "../support/keyed.ts"
+import { keyedKinds, keyedClientOf } from "../support/keyed.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
-import { workersOf } from "../workers/workers.ts"
+import { workerClientOf } from "../workers/workers.ts"
 
 const size = 1_000
 /** Kinds of records that are limited to 100 per workspace. */
@@ -20,8 +20,8 @@ layer(testAppLayer(), { timeout: "120 seconds" })("a file of 1,000 definitions",
       Effect.gen(function* () {
         yield* TestClock.setTime(testNow)
         const member = yield* signUp()
-        const worker_id: string = (yield* workersOf(member).create()).body.id
-        const keyed = keyedOf(member)
+        const worker_id: string = (yield* workerClientOf(member).create()).body.id
+        const keyed = keyedClientOf(member)
         const isScarce = ({ path }: { readonly path: string }) =>
           scarce.some((kind) => path.startsWith(kind))
         const few = keyedKinds.filter(isScarce)

@@ -4,7 +4,7 @@ import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 import { Effect, Exit, Scope } from "effect"
 import { ask, createKey, signUp } from "../support/http.ts"
 import { runningConfig, signalledNodesLayer, startNode, TestApp } from "../support/TestApp.ts"
-import { agentOf } from "../workers/workers.ts"
+import { agentClientOf } from "../workers/workers.ts"
 import type { LiveEvent } from "@scheduling/domain/events/Event"
 import { follow } from "./streams.ts"
 
@@ -183,7 +183,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
       const { member, post, token, workspace } = yield* setUp
       const { key } = yield* createKey(member, { scopes: ["executions:read", "tasks:read"] })
       const worker = (yield* post("/workers", { name: "Office" })).body
-      const agent = agentOf(worker.token)
+      const agent = agentClientOf(worker.token)
       const stream = yield* follow({ workspace, token })
       const ofKey = yield* follow({ workspace, token: key })
       const { session } = (yield* agent.hello()).body

@@ -13,7 +13,7 @@ import type { Socket } from "node:net"
 import { getCACertificates, setDefaultCACertificates, TLSSocket } from "node:tls"
 import { ask, statusAndError, signUp, times, runConcurrently } from "../support/http.ts"
 import { runningNodesLayer } from "../support/TestApp.ts"
-import { eventuallyOf, monitorsOfKind } from "./monitors.ts"
+import { eventuallyOf, monitorClientOf } from "./monitors.ts"
 
 const roots = getCACertificates("default")
 beforeAll(() => setDefaultCACertificates([root]))
@@ -28,7 +28,7 @@ const presenting = (cert: string) =>
 layer(runningNodesLayer, { excludeTestServices: true })("a test of a monitor", (it) => {
   it.effect("shows the certificate of a server and its problem", () =>
     Effect.gen(function* () {
-      const ssl = monitorsOfKind("ssl", yield* signUp(), { name: "Site", host: "127.0.0.1" })
+      const ssl = monitorClientOf("ssl", yield* signUp(), { name: "Site", host: "127.0.0.1" })
       const closed = yield* Effect.scoped(tcpTarget(() => {}))
       const cases = [
         [yield* presenting(site), "ok", /^$/],
@@ -59,7 +59,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a test of a monitor", (
       const read = (path: string) => ask("GET", `${workspace}/${path}`, { token })
       const { body: audit } = yield* read("audit")
       const port = yield* Effect.scoped(tcpTarget(() => {}))
-      const tcp = monitorsOfKind("tcp", member, { name: "Server", host: "127.0.0.1", port })
+      const tcp = monitorClientOf("tcp", member, { name: "Server", host: "127.0.0.1", port })
       const { body } = yield* tcp.test({ key: "server", confirm_after: 1 })
       assert.strictEqual(body.error.code, "connection")
       for (const path of ["monitors", "incidents", "notifications/deliveries", "executions"]) {
@@ -73,7 +73,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a test of a monitor", (
     Effect.gen(function* () {
       const member = yield* signUp()
       const of = (kind: "http" | "tcp" | "dns" | "ssl") =>
-        monitorsOfKind(kind, member, { name: "Inside" }).test
+        monitorClientOf(kind, member, { name: "Inside" }).test
       const places = [{ labels: ["office"] }]
       const refused = [
         [of("http")({ url: "http://10.0.0.1/" }), ["url"]],
@@ -95,7 +95,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a test of a monitor", (
     Effect.gen(function* () {
       const member = yield* signUp()
       for (const kind of ["heartbeat", "process"] as const) {
-        const { test } = monitorsOfKind(kind, member)
+        const { test } = monitorClientOf(kind, member)
         assert.strictEqual((yield* test({ name: "Backup" })).status, 405)
       }
     })
@@ -119,7 +119,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a test of a monitor", (
       const connected: Array<Socket> = []
       const port = yield* tcpTarget((socket) => void connected.push(socket))
       const ofWorkspace = Effect.map(signUp(), (member) =>
-        monitorsOfKind("tcp", member, { name: "Server", host: "127.0.0.1", port, expect: "220" })
+        monitorClientOf("tcp", member, { name: "Server", host: "127.0.0.1", port, expect: "220" })
       )
       const { test } = yield* ofWorkspace
       const other = yield* ofWorkspace

@@ -5,8 +5,8 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ask, statusAndError, readPages, signUp, times, runConcurrently } from "../support/http.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
-import { workersOf } from "../workers/workers.ts"
-import { setUpHeartbeat, monitorsOfKind } from "./monitors.ts"
+import { workerClientOf } from "../workers/workers.ts"
+import { setUpHeartbeat, monitorClientOf } from "./monitors.ts"
 
 const inputs: Readonly<Record<MonitorKind, object>> = {
   heartbeat: { name: "Nightly backup", period_seconds: 3600 },
@@ -24,8 +24,10 @@ const inputs: Readonly<Record<MonitorKind, object>> = {
 const setUp = Effect.fnUntraced(function* (kind: MonitorKind) {
   yield* TestClock.setTime(testNow)
   const member = yield* signUp()
-  const worker = kind === "process" && { worker_id: (yield* workersOf(member).create()).body.id }
-  return { member, monitors: monitorsOfKind(kind, member, { ...inputs[kind], ...worker }) }
+  const worker = kind === "process" && {
+    worker_id: (yield* workerClientOf(member).create()).body.id
+  }
+  return { member, monitors: monitorClientOf(kind, member, { ...inputs[kind], ...worker }) }
 })
 
 const typesIn = (events: ReadonlyArray<{ readonly type: string }>) => events.map(({ type }) => type)
@@ -160,7 +162,7 @@ layer(testAppLayer())("monitors of all kinds", (it) => {
     Effect.gen(function* () {
       const { member, monitors } = yield* setUp("ssl")
       const { id } = (yield* monitors.create()).body
-      const heartbeats = monitorsOfKind("heartbeat", member, inputs.heartbeat)
+      const heartbeats = monitorClientOf("heartbeat", member, inputs.heartbeat)
       yield* TestClock.adjust("1 millis")
       const { body: heartbeat } = yield* heartbeats.create()
       yield* heartbeats.create()
@@ -197,7 +199,7 @@ layer(testAppLayer())("monitors of all kinds", (it) => {
           updated_at
         FROM monitors, generate_series(1, 998)
         WHERE id = ${id}`
-      const heartbeats = monitorsOfKind("heartbeat", member, inputs.heartbeat)
+      const heartbeats = monitorClientOf("heartbeat", member, inputs.heartbeat)
       const created = yield* runConcurrently([
         monitors.create(),
         heartbeats.create(),

@@ -11,7 +11,7 @@ export const minimalHeartbeat = { name: "Nightly backup", period_seconds: 3600 }
 type Owner = Pick<Member, "workspace" | "access_token">
 
 /** Returns functions that send requests for one kind of monitor, with the owner's token. */
-export const monitorsOfKind = (
+export const monitorClientOf = (
   kind: MonitorKind,
   { access_token: token, workspace }: Owner,
   defaults: object = {}
@@ -34,8 +34,8 @@ export const monitorsOfKind = (
   }
 }
 
-export const heartbeatsOf = (owner: Owner) => {
-  const monitors = monitorsOfKind("heartbeat", owner)
+export const heartbeatClientOf = (owner: Owner) => {
+  const monitors = monitorClientOf("heartbeat", owner)
   return {
     ...monitors,
     create: (input: object = minimalHeartbeat, headers: Readonly<Record<string, string>> = {}) =>
@@ -43,10 +43,10 @@ export const heartbeatsOf = (owner: Owner) => {
   }
 }
 
-export const sslOf = (owner: Owner) =>
-  monitorsOfKind("ssl", owner, { name: "Website", host: "site.test" })
+export const sslClientOf = (owner: Owner) =>
+  monitorClientOf("ssl", owner, { name: "Website", host: "site.test" })
 
-export const processesOf = (owner: Owner) => monitorsOfKind("process", owner)
+export const processClientOf = (owner: Owner) => monitorClientOf("process", owner)
 
 /** Sends a ping, as a job would. */
 export const ping = (
@@ -64,7 +64,7 @@ export const setUpHeartbeats = Effect.gen(function* () {
   const member = yield* signUp()
   const { key } = yield* createKey(member, { scopes: ["monitors:read", "monitors:write"] })
   const owner = { ...member, access_token: key }
-  return { member, key, heartbeats: heartbeatsOf(owner), ssl: sslOf(owner) }
+  return { member, key, heartbeats: heartbeatClientOf(owner), ssl: sslClientOf(owner) }
 })
 
 /** Creates an account and a heartbeat monitor, and returns both. */
@@ -102,7 +102,7 @@ export const eventuallyOf = <A, B, E, R>(
 
 /** Creates a monitor, and waits for its first check. */
 export const firstCheckOf = Effect.fnUntraced(function* (
-  monitors: ReturnType<typeof monitorsOfKind>,
+  monitors: ReturnType<typeof monitorClientOf>,
   input: object
 ) {
   const created = yield* monitors.create(input)
@@ -117,7 +117,7 @@ export type CheckCase = readonly [input: object, code: string | null, message: R
 
 /** Asserts that tests of monitors have the results of the cases, although nothing is saved. */
 export const assertTested = Effect.fnUntraced(function* (
-  monitors: ReturnType<typeof monitorsOfKind>,
+  monitors: ReturnType<typeof monitorClientOf>,
   cases: ReadonlyArray<CheckCase>
 ) {
   const { body: before } = yield* monitors.list("?limit=1")

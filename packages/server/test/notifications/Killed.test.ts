@@ -5,7 +5,7 @@ import { Context, Deferred, Effect, Fiber, Layer, Redacted, type Scope } from "e
 import { SqlClient } from "effect/sql"
 import { makePostgresCluster, clusterSkipReason } from "../support/PostgresCluster.ts"
 import { sendJson, eventually, temporaryFolder } from "../support/ServerProcess.ts"
-import { assertNotifiedOnce, beginFixture, createHeartbeat, maxWaitMs } from "./support/fixture.ts"
+import { assertNotifiedOnce, startFixture, createHeartbeat, maxWaitMs } from "./support/fixture.ts"
 
 /** Creates a fixture with its own database, in which the test can read rows and hold locks. */
 const setUp = Effect.gen(function* () {
@@ -13,7 +13,7 @@ const setUp = Effect.gen(function* () {
   const postgres = yield* makePostgresCluster(50)
   yield* postgres.start
   yield* postgres.query("CREATE ROLE app LOGIN; GRANT ALL ON SCHEMA public TO app")
-  const fixture = yield* beginFixture({
+  const fixture = yield* startFixture({
     DATABASE_URL: postgres.url,
     DATA_DIR: yield* temporaryFolder("killed"),
     APP_SECRET: "a secret for tests, thirty-two bytes and more"

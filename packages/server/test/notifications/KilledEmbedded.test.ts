@@ -5,7 +5,7 @@ import { createDataDirectory } from "../support/createDataDirectory.ts"
 import { eventually } from "../support/ServerProcess.ts"
 import {
   assertNotifiedOnce,
-  beginFixture,
+  startFixture,
   createHeartbeat,
   type Fixture,
   maxWaitMs
@@ -34,7 +34,7 @@ it.live(
   "A node that is killed on the embedded store loses no message, and nobody is notified twice",
   () =>
     Effect.gen(function* () {
-      const fixture = yield* beginFixture({ DATA_DIR: yield* createDataDirectory("killed") })
+      const fixture = yield* startFixture({ DATA_DIR: yield* createDataDirectory("killed") })
       const { node, replaceNode } = fixture
 
       // Before the transition: the ping has arrived, but is not processed yet.

@@ -4,9 +4,9 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ask, statusAndError, signUp, times } from "../support/http.ts"
 import { loopback, TestApp, testAppLayer } from "../support/TestApp.ts"
-import { keyedOf } from "../support/keyed.ts"
+import { keyedClientOf } from "../support/keyed.ts"
 import { minimalCron as cronTask } from "../tasks/cron/tasks.ts"
-import { notificationsOf, webhookInput } from "./support/channels.ts"
+import { notificationClientOf, webhookInput } from "./support/channels.ts"
 import { startHttpReceiver } from "./support/receivers.ts"
 import { vendors } from "./support/vendors.ts"
 
@@ -26,7 +26,7 @@ const nothing = {
   monitor_keys: null
 }
 
-const setUp = Effect.map(signUp(), (member) => ({ member, channels: notificationsOf(member) }))
+const setUp = Effect.map(signUp(), (member) => ({ member, channels: notificationClientOf(member) }))
 
 const issues = ({ body }: { readonly body: { readonly detail: { readonly issues: unknown } } }) =>
   body.detail.issues
@@ -315,7 +315,7 @@ layer(testAppLayer())("The settings", (it) => {
   it.effect("name channels, tasks and monitors by their keys, and can be sent back", () =>
     Effect.gen(function* () {
       const { channels, member } = yield* setUp
-      const keyed = keyedOf(member)
+      const keyed = keyedClientOf(member)
       const { body: channel } = yield* channels.put("ops", webhookInput)
       const { body: task } = yield* keyed.put("cron", "nightly", cronTask)
       const { body: chain } = yield* keyed.put("chains", "nightly", {
@@ -367,7 +367,7 @@ layer(testAppLayer())("The settings", (it) => {
     Effect.gen(function* () {
       const { channels, member } = yield* setUp
       const { body: channel } = yield* channels.create()
-      const { body: task } = yield* keyedOf(member).create("cron", cronTask)
+      const { body: task } = yield* keyedClientOf(member).create("cron", cronTask)
       const { body } = yield* channels.replace({
         version: 0,
         rules: [{ events: ["execution.failed"], channel_ids: [channel.id], task_ids: [task.id] }]
@@ -523,7 +523,7 @@ layer(testAppLayer())("A delivery", (it) => {
 layer(testAppLayer({ egressAllow: loopback }))("A channel whose server is there", (it) => {
   it.effect("shows no token that its server repeats, alone or late in a long response", () =>
     Effect.gen(function* () {
-      const channels = notificationsOf(yield* signUp())
+      const channels = notificationClientOf(yield* signUp())
       const token = "gT".repeat(25)
       const answers = [`wrong: ${token}`, `${"x".repeat(255)}${token}`]
       for (const body of answers) {

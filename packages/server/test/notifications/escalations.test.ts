@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto"
 import { linkTokenFor } from "../accounts/email/linkTokenFor.ts"
 import { waitUntilNothingIsLeft } from "../support/waitUntilNothingIsLeft.ts"
 import { ask, type Member, statusAndError, signUp } from "../support/http.ts"
-import { notificationsOf } from "./support/channels.ts"
+import { notificationClientOf } from "./support/channels.ts"
 import { announcementData } from "./support/events.ts"
 import { appWithMail, Mails } from "./support/withMail.ts"
 
@@ -20,7 +20,7 @@ const escalationsOf = ({ access_token: token, workspace }: Member) => ({
 
 const setUp = Effect.gen(function* () {
   const member = yield* signUp()
-  const channels = notificationsOf(member)
+  const channels = notificationClientOf(member)
   const { body } = yield* channels.put("operations", {
     name: "Operations",
     kind: "webhook",

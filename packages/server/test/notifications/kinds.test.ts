@@ -276,4 +276,4 @@ const common: ReadonlyArray<readonly [string, Reply]> = [
   ["never", { status: 422, body: { message: "no" } }]
 ]
 
-export type Check = (request: Received, tone: "down" | "up" | "other") => void
+export type RequestAssertion = (request: Received, tone: "down" | "up" | "other") => void

@@ -6,7 +6,7 @@ import { Secrets } from "../../src/core/Secrets.ts"
 import { linkTokenFor } from "../accounts/email/linkTokenFor.ts"
 import { ask, type Member, statusAndError, password, randomEmail, signUp } from "../support/http.ts"
 import { testAppLayer, testConfig, testNow } from "../support/TestApp.ts"
-import { notificationsOf } from "./support/channels.ts"
+import { notificationClientOf } from "./support/channels.ts"
 
 const ring = Effect.map(Secrets, (service) => service.keys("notification-link")).pipe(
   Effect.provide(Secrets.layerFrom(testConfig.appSecret ?? Redacted.make(""))),
@@ -15,7 +15,7 @@ const ring = Effect.map(Secrets, (service) => service.keys("notification-link"))
 
 const setUp = Effect.gen(function* () {
   const member = yield* signUp()
-  return { member, channels: notificationsOf(member) }
+  return { member, channels: notificationClientOf(member) }
 })
 
 const stranger = (to: string) => ({ name: "a stranger", kind: "email", config: { to } })
@@ -193,13 +193,13 @@ layer(withMail)("An email channel", (it) => {
       for (let round = 0; round < 4; round++) {
         const made = yield* ask("POST", "/v1/workspaces", { token, body: { name: "for a while" } })
         const workspace = `/v1/workspaces/${made.body.id}`
-        const { create } = notificationsOf({ ...member, workspace })
+        const { create } = notificationClientOf({ ...member, workspace })
         for (let asked = 0; asked < 5; asked++) {
           assert.strictEqual((yield* create(stranger(randomEmail()))).status, 201)
         }
         yield* ask("DELETE", workspace, { token })
       }
-      const refused = yield* notificationsOf(member).create(stranger(randomEmail()))
+      const refused = yield* notificationClientOf(member).create(stranger(randomEmail()))
       assert.strictEqual(statusAndError(refused), "402 quota_exceeded")
     })
   )

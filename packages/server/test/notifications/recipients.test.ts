@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { linkTokenFor } from "../accounts/email/linkTokenFor.ts"
 import { ask, statusAndError, signUp } from "../support/http.ts"
-import { notificationsOf } from "./support/channels.ts"
+import { notificationClientOf } from "./support/channels.ts"
 import { appWithMail } from "./support/withMail.ts"
 
 layer(appWithMail("on"))("The recipients of a problem", (it) => {
@@ -13,7 +13,7 @@ layer(appWithMail("on"))("The recipients of a problem", (it) => {
       yield* Effect.flatMap(linkTokenFor("email", member), (token) =>
         ask("POST", "/v1/auth/email/verify", { body: { token } })
       )
-      const channels = notificationsOf(member)
+      const channels = notificationClientOf(member)
       const idOf = (name: string) =>
         Effect.map(channels.create({ name }), ({ body }) => String(body.id))
       const [all, tagged, own] = [yield* idOf("All"), yield* idOf("Tagged"), yield* idOf("Own")]

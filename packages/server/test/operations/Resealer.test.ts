@@ -6,12 +6,12 @@ import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
 import { makeSecrets, type KeyPurpose, seal, unseal } from "../../src/core/Secrets.ts"
 import { SealedRepo } from "../../src/operations/SealedRepo.ts"
-import { cronOf } from "../tasks/cron/tasks.ts"
+import { cronClientOf } from "../tasks/cron/tasks.ts"
 import { pathOf, senders } from "../tasks/triggers/triggers.ts"
 import { currentCode, confirmTotp, startTotp } from "../accounts/totp/totp.ts"
 import { pollUntil } from "../billing/support/fixture.ts"
-import { heartbeatsOf, ping } from "../monitoring/monitors.ts"
-import { notificationsOf } from "../notifications/support/channels.ts"
+import { heartbeatClientOf, ping } from "../monitoring/monitors.ts"
+import { notificationClientOf } from "../notifications/support/channels.ts"
 import {
   ask,
   type Member,
@@ -166,8 +166,8 @@ layer(testAppLayer())("a value that a retired APP_SECRET has sealed", (it) => {
     Effect.gen(function* () {
       const member = yield* signUp()
       const { body: signing } = yield* secretsOf(member)
-      const { body: channel } = yield* notificationsOf(member).create(webhook)
-      const { body: heartbeat } = yield* heartbeatsOf(member).create()
+      const { body: channel } = yield* notificationClientOf(member).create(webhook)
+      const { body: heartbeat } = yield* heartbeatClientOf(member).create()
       yield* ask("PUT", `${member.workspace}/secrets/API_TOKEN`, {
         token: member.access_token,
         body: { value: "the value of a token", allowed_hosts: ["api.example.com"] }
@@ -176,7 +176,7 @@ layer(testAppLayer())("a value that a retired APP_SECRET has sealed", (it) => {
         token: member.access_token,
         body: { title: "Status", groups: [], password: "for our customers" }
       })
-      const { body: task } = yield* cronOf(member).create()
+      const { body: task } = yield* cronClientOf(member).create()
       const { body: trigger } = yield* ask("PUT", `${member.workspace}/cron/${task.id}/trigger`, {
         token: member.access_token,
         body: { signature: { sender: "github", secret: senders.github.secret } }
@@ -211,10 +211,10 @@ layer(testAppLayer())("a value that a retired APP_SECRET has sealed", (it) => {
       yield* Effect.gen(function* () {
         const later = yield* logIn(member, yield* currentCode(secret))
         assert.deepStrictEqual((yield* secretsOf(later)).body, signing)
-        const channels = notificationsOf(later)
+        const channels = notificationClientOf(later)
         const changed = yield* channels.update(channel.id, { name: "at night" })
         assert.deepInclude(changed.body, { name: "at night", config: channel.config })
-        const heartbeats = heartbeatsOf(later)
+        const heartbeats = heartbeatClientOf(later)
         assert.strictEqual((yield* ping(heartbeat.ping_url)).status, 200)
         const shown = (yield* heartbeats.get(heartbeat.id)).body
         assert.strictEqual(new URL(shown.ping_url).pathname, new URL(heartbeat.ping_url).pathname)
@@ -243,7 +243,7 @@ layer(testAppLayer())("a value that a retired APP_SECRET has sealed", (it) => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const repo = yield* SealedRepo
-      const { body: channel } = yield* notificationsOf(yield* signUp()).create(webhook)
+      const { body: channel } = yield* notificationClientOf(yield* signUp()).create(webhook)
       const column = {
         table: "notification_channels",
         id: "id",

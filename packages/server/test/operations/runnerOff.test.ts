@@ -2,9 +2,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { jobsOf } from "../engine/completions/jobs.ts"
-import { heartbeatsOf, ping } from "../monitoring/monitors.ts"
-import { notificationsOf } from "../notifications/support/channels.ts"
+import { jobClientOf } from "../engine/completions/jobs.ts"
+import { heartbeatClientOf, ping } from "../monitoring/monitors.ts"
+import { notificationClientOf } from "../notifications/support/channels.ts"
 import { startHttpReceiver } from "../notifications/support/receivers.ts"
 import { statusAndError, signUp } from "../support/http.ts"
 import { runningConfig, startNode, TestApp } from "../support/TestApp.ts"
@@ -48,9 +48,9 @@ layer(NodeLayer, { excludeTestServices: true })("a copy of a store under RUNNER=
   it.effect("serves requests, but runs nothing, checks nothing and notifies nobody", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
-      const jobs = jobsOf(member)
-      const heartbeats = heartbeatsOf(member)
-      const channels = notificationsOf(member)
+      const jobs = jobClientOf(member)
+      const heartbeats = heartbeatClientOf(member)
+      const channels = notificationClientOf(member)
       const target = yield* startHttpReceiver()
       const hook = yield* startHttpReceiver()
 

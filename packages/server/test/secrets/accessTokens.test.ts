@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { eventually } from "../engine/runner/support/tasks.ts"
 import { ask, times } from "../support/http.ts"
 import { runningNodeLayer } from "../support/TestApp.ts"
-import { agentOf, successResult, workersOf } from "../workers/workers.ts"
+import { agentClientOf, successResult, workerClientOf } from "../workers/workers.ts"
 import { setUpSecrets } from "./setUpSecrets.ts"
 
 const clientSecret = "client-secret-4711"
@@ -117,8 +117,8 @@ layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credenti
     Effect.gen(function* () {
       const { auth, member, server, token } = yield* fixture
       const sql = yield* SqlClient.SqlClient
-      const worker = yield* workersOf(member).create({ labels: ["office"] })
-      const agent = agentOf(worker.body.token)
+      const worker = yield* workerClientOf(member).create({ labels: ["office"] })
+      const agent = agentClientOf(worker.body.token)
       const { session } = (yield* agent.hello()).body
       const { body: task } = yield* ask("POST", `${member.workspace}/delayed`, {
         token,

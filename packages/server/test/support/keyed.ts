@@ -88,7 +88,7 @@ export const keyedKinds: ReadonlyArray<KeyedKind> = [
 ]
 
 /** Returns functions that send requests for records with keys, with the owner's token. */
-export const keyedOf = ({
+export const keyedClientOf = ({
   access_token: token,
   workspace
 }: Pick<Member, "workspace" | "access_token">) => {

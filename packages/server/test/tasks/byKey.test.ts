@@ -3,14 +3,14 @@ import { Effect } from "effect"
 import { setUpChains } from "./chains/chains.ts"
 import { setUpCron, minimalCron as cronTask, runsOf } from "./cron/tasks.ts"
 import { statusAndError } from "../support/http.ts"
-import { delayedTask, keyedOf } from "../support/keyed.ts"
+import { delayedTask, keyedClientOf } from "../support/keyed.ts"
 import { leap } from "../support/leap.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 
 const start = Effect.gen(function* () {
   yield* setUpChains
   const { key, member } = yield* setUpCron
-  return { member, tasks: keyedOf({ ...member, access_token: key }) }
+  return { member, tasks: keyedClientOf({ ...member, access_token: key }) }
 })
 
 layer(testAppLayer())("a task with a key", (it) => {

@@ -1,13 +1,13 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, statusAndError } from "../support/http.ts"
-import { keyedOf } from "../support/keyed.ts"
+import { keyedClientOf } from "../support/keyed.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { setUpCron, minimalCron } from "./cron/tasks.ts"
 
 const start = Effect.map(setUpCron, ({ key, member }) => ({
   member,
-  tasks: keyedOf({ ...member, access_token: key })
+  tasks: keyedClientOf({ ...member, access_token: key })
 }))
 
 layer(testAppLayer())("a task", (it) => {

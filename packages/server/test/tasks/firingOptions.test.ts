@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { setUpChains, minimalChain as chain } from "./chains/chains.ts"
-import { setUpCron, cronOf, insertRun, minimalCron as cron, runsOf } from "./cron/tasks.ts"
+import { setUpCron, cronClientOf, insertRun, minimalCron as cron, runsOf } from "./cron/tasks.ts"
 import { ask, statusAndError } from "../support/http.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
 
@@ -43,7 +43,7 @@ const start = Effect.gen(function* () {
   const at = (kind: string) => `${member.workspace}/${kind}`
   return {
     member,
-    cron: cronOf({ ...member, access_token: token }),
+    cron: cronClientOf({ ...member, access_token: token }),
     create: (kind: string, body: object) => ask("POST", at(kind), { token, body }),
     change: (kind: string, id: string, body: object) =>
       ask("PATCH", `${at(kind)}/${id}`, { token, body }),

@@ -3,7 +3,7 @@ import { Effect, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { decideFire } from "../../src/engine/firing/decideFire.ts"
 import { setUpChains, minimalChain as chain } from "./chains/chains.ts"
-import { setUpCron, cronOf, minimalCron } from "./cron/tasks.ts"
+import { setUpCron, cronClientOf, minimalCron } from "./cron/tasks.ts"
 import { ask, createKey, statusAndError } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { nextSlot } from "@scheduling/schedules/slots"
@@ -24,7 +24,7 @@ const begun = Effect.gen(function* () {
   return {
     member,
     token,
-    cron: cronOf({ ...member, access_token: token }),
+    cron: cronClientOf({ ...member, access_token: token }),
     post: changeOf("POST"),
     put: changeOf("PUT"),
     patch: changeOf("PATCH")

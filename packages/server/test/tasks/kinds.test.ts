@@ -12,11 +12,11 @@ import {
 import { leap } from "../support/leap.ts"
 import { unknownId } from "../support/routes.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { type chainsOf, minimalChain as chain } from "./chains/chains.ts"
+import { type chainClientOf, minimalChain as chain } from "./chains/chains.ts"
 import { setUpCron, minimalCron as cronTask, runsOf } from "./cron/tasks.ts"
 import { minimalDelayed as delayedTask } from "./delayed/tasks.ts"
 
-type Owner = Parameters<typeof chainsOf>[0]
+type Owner = Parameters<typeof chainClientOf>[0]
 
 /** The requests for each task kind. The paths for listing or cancelling a task's runs differ. */
 const kinds = [

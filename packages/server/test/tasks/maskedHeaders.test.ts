@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { follow } from "../live/streams.ts"
 import { type Answer, ask, statusAndError, signUp } from "../support/http.ts"
-import { keyedOf } from "../support/keyed.ts"
+import { keyedClientOf } from "../support/keyed.ts"
 import { routes, urlWithIds } from "../support/routes.ts"
 import { runningNodeLayer } from "../support/TestApp.ts"
 
@@ -33,7 +33,7 @@ const setUp = Effect.gen(function* () {
     call,
     member,
     workspace,
-    ...keyedOf(member),
+    ...keyedClientOf(member),
     send: (method: string, path: string, body: object = {}) =>
       ask(method, workspace + path, { token, body }),
     read: (path: string) => ask("GET", workspace + path, { token })

@@ -10,7 +10,7 @@ import { firstIdAt, makeRunId } from "../../src/engine/RunId.ts"
 import { ask, statusAndError } from "../support/http.ts"
 import { leap } from "../support/leap.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
-import { chainsOf } from "./chains/chains.ts"
+import { chainClientOf } from "./chains/chains.ts"
 import { setUpCron } from "./cron/tasks.ts"
 import { insertRuns, runAt, type RunOrExecution } from "./executions/history.ts"
 
@@ -42,7 +42,7 @@ const someTime = (now: number) => {
 const fixture = Effect.gen(function* () {
   const { cron, key, member } = yield* setUpCron
   const task: string = (yield* cron.create()).body.id
-  const chain: string = (yield* chainsOf(member).create()).body.id
+  const chain: string = (yield* chainClientOf(member).create()).body.id
   const get = (path: string) => ask("GET", `${member.workspace}/${path}`, { token: key })
   return { member, get, task, chain }
 })

@@ -4,12 +4,12 @@ import { SqlClient } from "effect/sql"
 import { setUpDelayed } from "../tasks/delayed/tasks.ts"
 import { ask, statusAndError } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { agentOf, workersOf } from "./workers.ts"
+import { agentClientOf, workerClientOf } from "./workers.ts"
 
 const setUp = Effect.gen(function* () {
   const { member } = yield* setUpDelayed
-  const { body } = yield* workersOf(member).create({ labels: ["office"] })
-  const agent = agentOf(body.token)
+  const { body } = yield* workerClientOf(member).create({ labels: ["office"] })
+  const agent = agentClientOf(body.token)
   const session = Number((yield* agent.hello()).body.session)
   const sql = yield* SqlClient.SqlClient
   /** Sets the number of seconds until the session expires. */

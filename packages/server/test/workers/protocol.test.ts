@@ -16,25 +16,25 @@ import { EndSignals } from "../../src/events/EndSignals.ts"
 import { Signals } from "../../src/events/Signals.ts"
 import { AgentSessionsRepo } from "../../src/workers/protocol/AgentSessionsRepo.ts"
 import { WorkerTokensRepo } from "../../src/workers/protocol/WorkerTokensRepo.ts"
-import { setUpDelayed, delayedOf } from "../tasks/delayed/tasks.ts"
-import { chainsOf } from "../tasks/chains/chains.ts"
+import { setUpDelayed, delayedClientOf } from "../tasks/delayed/tasks.ts"
+import { chainClientOf } from "../tasks/chains/chains.ts"
 import { accessStatus, ask, createKey, type Member, statusAndError } from "../support/http.ts"
 import { testNodesLayer } from "../support/TestApp.ts"
-import { agentOf, successResult, workersOf } from "./workers.ts"
+import { agentClientOf, successResult, workerClientOf } from "./workers.ts"
 
 const onOffice = { run_on: { labels: ["office"] }, url: "http://10.1.2.3/job", delay_seconds: 0 }
 
 const setUp = Effect.gen(function* () {
   const { member } = yield* setUpDelayed
-  const workers = workersOf(member)
+  const workers = workerClientOf(member)
   const created = (yield* workers.create({ labels: ["office", "gpu"] })).body
   return {
     member,
     workers,
     worker: created.id as string,
     token: created.token as string,
-    agent: agentOf(created.token),
-    tasks: delayedOf(member)
+    agent: agentClientOf(created.token),
+    tasks: delayedClientOf(member)
   }
 })
 
@@ -184,7 +184,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
     Effect.gen(function* () {
       const { agent, member, session, tasks, workers } = yield* beginOnline
       const { token } = (yield* workers.create({ labels: ["office"] })).body
-      const other = agentOf(token)
+      const other = agentClientOf(token)
       const otherSession = Number((yield* other.hello()).body.session)
       yield* tasks.create(onOffice)
       const [call] = (yield* agent.claim(session)).body.calls
@@ -352,7 +352,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       yield* fallSilent(session)
       assert.strictEqual((yield* workers.get(worker)).body.status, "offline")
       assert.strictEqual(statusAndError(yield* agent.beat(session)), "409 session_ended")
-      const other = agentOf((yield* workers.create({ labels: ["office"] })).body.token)
+      const other = agentClientOf((yield* workers.create({ labels: ["office"] })).body.token)
       const otherSession = Number((yield* other.hello()).body.session)
       const [again] = (yield* other.claim(otherSession)).body.calls
       assert.deepInclude(again, { run_id: call.run_id, attempt: 2 })
@@ -445,7 +445,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       assert.strictEqual((yield* agent.beat(session)).status, 200)
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(statusAndError(yield* agent.beat(session)), "401 invalid_worker_token")
-      const next = agentOf(graced.token)
+      const next = agentClientOf(graced.token)
       const nextSession = Number((yield* next.hello()).body.session)
       yield* workers.act(worker, "pause")
       assert.deepStrictEqual((yield* next.claim(nextSession)).body.calls, [])
@@ -456,7 +456,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       assert.strictEqual(statusAndError(yield* next.beat(nextSession)), "401 invalid_worker_token")
       yield* workers.remove(worker)
       assert.strictEqual(
-        statusAndError(yield* agentOf(last.token).hello()),
+        statusAndError(yield* agentClientOf(last.token).hello()),
         "401 invalid_worker_token"
       )
     })
@@ -488,7 +488,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
   it.effect("gives the steps of a chain, with responses of earlier steps", () =>
     Effect.gen(function* () {
       const { agent, member, session } = yield* beginOnline
-      const chains = chainsOf(member)
+      const chains = chainClientOf(member)
       const chain = yield* chains.create({
         name: "two steps",
         steps: [

@@ -5,12 +5,12 @@ import { TestClock } from "effect/testing"
 import { selfHostedPlan } from "../../src/core/config/plans.ts"
 import { ask, newMember, statusAndError, readPages, signUp, times } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { workersOf } from "./workers.ts"
+import { workerClientOf } from "./workers.ts"
 
 layer(testAppLayer())("a worker", (it) => {
   it.effect("is created, read, updated and deleted, and its token is shown once", () =>
     Effect.gen(function* () {
-      const workers = workersOf(yield* signUp())
+      const workers = workerClientOf(yield* signUp())
       const created = yield* workers.create({ name: " Office ", labels: ["office", "gpu"] })
       assert.strictEqual(created.status, 201, created.text)
       assert.strictEqual(created.headers.get("cache-control"), "no-store")
@@ -46,7 +46,7 @@ layer(testAppLayer())("a worker", (it) => {
 
   it.effect("is paused and resumed, also repeatedly", () =>
     Effect.gen(function* () {
-      const workers = workersOf(yield* signUp())
+      const workers = workerClientOf(yield* signUp())
       const { id } = (yield* workers.create()).body
       for (const [action, status] of [
         ["pause", "paused"],
@@ -61,7 +61,7 @@ layer(testAppLayer())("a worker", (it) => {
 
   it.effect("gets a new token by a rotation", () =>
     Effect.gen(function* () {
-      const workers = workersOf(yield* signUp())
+      const workers = workerClientOf(yield* signUp())
       const { id, token } = (yield* workers.create()).body
       yield* TestClock.adjust("1 second")
       const rotated = yield* workers.act(id, "rotate", { grace_seconds: 60 })
@@ -79,7 +79,7 @@ layer(testAppLayer())("a worker", (it) => {
   it.effect("is listed newest first, page by page", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
-      const workers = workersOf(member)
+      const workers = workerClientOf(member)
       const ids: Array<string> = []
       for (let index = 0; index < 3; index++) {
         yield* TestClock.adjust("1 millis")
@@ -95,7 +95,7 @@ layer(testAppLayer())("a worker", (it) => {
 
   it.effect("shows its token once, also if its create is repeated with an idempotency key", () =>
     Effect.gen(function* () {
-      const workers = workersOf(yield* signUp())
+      const workers = workerClientOf(yield* signUp())
       const once = { "idempotency-key": "worker-1" }
       const [first, again] = [yield* workers.create({}, once), yield* workers.create({}, once)]
       assert.notStrictEqual(again.body.id, first.body.id)
@@ -106,7 +106,7 @@ layer(testAppLayer())("a worker", (it) => {
   it.effect("counts towards the limit of the workspace", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
-      const workers = workersOf(member)
+      const workers = workerClientOf(member)
       const { id } = (yield* workers.create()).body
       const sql = yield* SqlClient.SqlClient
       yield* sql`
@@ -126,13 +126,13 @@ layer(testAppLayer())("a worker", (it) => {
   it.effect("is visible to viewers, and changed only by admins", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
-      const { id } = (yield* workersOf(owner).create()).body
+      const { id } = (yield* workerClientOf(owner).create()).body
       for (const [role, answers] of [
         ["viewer", ["200", "403 forbidden", "403 forbidden"]],
         ["admin", ["200", "201", "201"]]
       ] as const) {
         const member = yield* newMember(owner, role)
-        const workers = workersOf({ ...owner, access_token: member.access_token })
+        const workers = workerClientOf({ ...owner, access_token: member.access_token })
         const given = [
           statusAndError(yield* workers.list()),
           statusAndError(yield* workers.create()),
@@ -146,7 +146,7 @@ layer(testAppLayer())("a worker", (it) => {
   it.effect("has all its changes in the audit log", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
-      const workers = workersOf(member)
+      const workers = workerClientOf(member)
       const { id, token } = (yield* workers.create()).body
       yield* workers.update(id, { name: "Lab" })
       yield* workers.act(id, "pause")
@@ -177,7 +177,7 @@ layer(testAppLayer())("a worker", (it) => {
     [{ slots: 3 }, "slots"]
   ] as const)("refuses %j", ([input, field]) =>
     Effect.gen(function* () {
-      const refused = yield* workersOf(yield* signUp()).create(input)
+      const refused = yield* workerClientOf(yield* signUp()).create(input)
       assert.strictEqual(statusAndError(refused), "422 validation_failed")
       assert.strictEqual(refused.body.detail.issues[0].path[0], field)
     })

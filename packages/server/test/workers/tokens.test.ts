@@ -4,13 +4,13 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { ask, createKey, statusAndError, signUp, times } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { agentOf, workersOf } from "./workers.ts"
+import { agentClientOf, workerClientOf } from "./workers.ts"
 
 const setUp = Effect.gen(function* () {
   const member = yield* signUp()
-  const workers = workersOf(member)
+  const workers = workerClientOf(member)
   const { id, token } = (yield* workers.create({ labels: ["office"] })).body
-  return { member, workers, id: String(id), token: String(token), agent: agentOf(token) }
+  return { member, workers, id: String(id), token: String(token), agent: agentClientOf(token) }
 })
 
 const report = (token: string) =>
@@ -46,7 +46,7 @@ layer(testAppLayer())("a leaked token of a worker", (it) => {
         ip: "203.0.113.5"
       })
       const rotated = (yield* workers.act(id, "rotate", {})).body
-      assert.strictEqual((yield* agentOf(rotated.token).hello()).status, 200)
+      assert.strictEqual((yield* agentClientOf(rotated.token).hello()).status, 200)
     })
   )
 })
@@ -67,7 +67,7 @@ layer(testAppLayer({ rateLimit: 1 }))("the rate limit of a worker", (it) => {
         [...times(19, () => 200), 429]
       )
       assert.strictEqual(answers.at(-1)?.headers.get("retry-after"), "3")
-      assert.strictEqual(statusAndError(yield* agentOf(token).hello()), "429 rate_limited")
+      assert.strictEqual(statusAndError(yield* agentClientOf(token).hello()), "429 rate_limited")
       assert.strictEqual((yield* other.agent.hello()).status, 200)
       yield* TestClock.adjust("3 seconds")
       assert.strictEqual((yield* agent.beat(session)).status, 200)

@@ -1,7 +1,7 @@
 import { ask, type Member } from "../support/http.ts"
 
 /** Returns functions that send requests for workers, with an admin's token. */
-export const workersOf = ({
+export const workerClientOf = ({
   access_token: token,
   workspace
 }: Pick<Member, "workspace" | "access_token">) => {
@@ -23,7 +23,7 @@ export const workersOf = ({
  * Returns functions that send an agent's requests to the node `home`, with the token of the agent's
  * worker.
  */
-export const agentOf = (token: string, home: "url" | "otherUrl" = "url") => {
+export const agentClientOf = (token: string, home: "url" | "otherUrl" = "url") => {
   const claimed = (query: object) =>
     `claim?${new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))}`
   const say = (what: string, body: object, at = home) =>

@@ -20,7 +20,7 @@ import {
 } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { waitUntilNothingIsLeft } from "../../support/waitUntilNothingIsLeft.ts"
-import { agentOf, successResult, workersOf } from "../../workers/workers.ts"
+import { agentClientOf, successResult, workerClientOf } from "../../workers/workers.ts"
 import { recordKinds, type RecordKind, type Random, seededRandom } from "./definitions.ts"
 
 const limited = {
@@ -55,8 +55,8 @@ const setUp = Effect.gen(function* () {
       token: yield* obtainToken(tool)
     }
   ]
-  const { id, token } = (yield* workersOf(member).create({ labels: ["office"] })).body
-  return { member, editors, worker: String(id), agent: agentOf(token) }
+  const { id, token } = (yield* workerClientOf(member).create({ labels: ["office"] })).body
+  return { member, editors, worker: String(id), agent: agentClientOf(token) }
 })
 
 type Fixture = Effect.Success<typeof setUp>

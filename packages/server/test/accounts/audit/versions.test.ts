@@ -6,14 +6,14 @@ import { makeSecrets, unseal } from "../../../src/core/Secrets.ts"
 import { ask, createKey, type Member, statusAndError, signUp, times } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { testSecret } from "../../support/testSecret.ts"
-import { workersOf } from "../../workers/workers.ts"
+import { workerClientOf } from "../../workers/workers.ts"
 import { recordKinds, type RecordKind, seededRandom } from "./definitions.ts"
 
 const setUp = Effect.gen(function* () {
   const member = yield* signUp()
   const scopes = ["tasks:write", "monitors:write", "notifications:write"]
   const key = yield* createKey(member, { name: "CI", scopes })
-  const worker: string = (yield* workersOf(member).create()).body.id
+  const worker: string = (yield* workerClientOf(member).create()).body.id
   const queue = yield* ask("POST", `${member.workspace}/queues`, {
     token: member.access_token,
     body: { name: "Imports", max_concurrency: 1 }

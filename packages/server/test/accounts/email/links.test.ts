@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { notificationsOf } from "../../notifications/support/channels.ts"
+import { notificationClientOf } from "../../notifications/support/channels.ts"
 import { waitForMail, testAppWithMail } from "../../notifications/support/withMail.ts"
 import {
   ask,
@@ -143,7 +143,7 @@ layer(testAppWithMail)("an account on a server that sends mail", (it) => {
       yield* sql`
         INSERT INTO memberships (user_id, workspace_id, role, created_at)
         VALUES (${guest.user_id}, ${owner.workspace_id}, 'viewer', now())`
-      const channels = notificationsOf(owner)
+      const channels = notificationClientOf(owner)
       const toGuest = yield* channels.create({
         name: "guest",
         kind: "email",
@@ -273,7 +273,7 @@ layer(testAppWithMail)("an account on a server that sends mail", (it) => {
         })
       )
       const confirm = Effect.flatMap(signUp(), (owner) =>
-        notificationsOf(owner).create({ name: "a stranger", kind: "email", config: { to } })
+        notificationClientOf(owner).create({ name: "a stranger", kind: "email", config: { to } })
       )
       for (let sent = 0; sent < 5; sent++) {
         assert.strictEqual((yield* invite).status, 201)

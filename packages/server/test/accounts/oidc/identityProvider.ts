@@ -73,7 +73,7 @@ export const oidcSettings = (issuer: string): OidcSettings => ({
 })
 
 /** Starts a node with its own identity provider. */
-export const withProvider = (
+export const nodeWithProviderLayer = (
   settings: Partial<OidcSettings> = {},
   config: Partial<AppConfig["Service"]> = {}
 ) =>

@@ -12,7 +12,7 @@ import {
   signInAs,
   TestProvider,
   signInAtProvider,
-  withProvider
+  nodeWithProviderLayer
 } from "./identityProvider.ts"
 
 const rejected = "/sign-in?problem=provider_rejected"
@@ -63,7 +63,7 @@ const signed = (
     Effect.flatMap(TestProvider, ({ sign }) => sign({ ...claims, ...change }, header))
   )
 
-layer(withProvider())("an ID token", (it) => {
+layer(nodeWithProviderLayer())("an ID token", (it) => {
   it.effect("is accepted if it is honest", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* signed({}), "/")
@@ -109,7 +109,7 @@ layer(withProvider())("an ID token", (it) => {
   )
 })
 
-layer(withProvider())("a response of the provider", (it) => {
+layer(nodeWithProviderLayer())("a response of the provider", (it) => {
   const returned = Effect.fnUntraced(function* (
     change: (query: URLSearchParams) => unknown,
     lie: (request: IncomingMessage, response: ServerResponse) => boolean = () => false
@@ -192,7 +192,7 @@ layer(withProvider())("a response of the provider", (it) => {
   )
 })
 
-layer(withProvider())("a provider that is away when the node starts", (it) => {
+layer(nodeWithProviderLayer())("a provider that is away when the node starts", (it) => {
   const beginWith = (lie: (response: ServerResponse) => unknown) =>
     Effect.flatMap(TestProvider, ({ during }) =>
       during((_, response) => {

@@ -13,7 +13,7 @@ import {
   sessionCookieOf,
   signInAs,
   TestProvider,
-  withProvider
+  nodeWithProviderLayer
 } from "./identityProvider.ts"
 
 const team = randomUUID()
@@ -62,7 +62,7 @@ const rolesOf = Effect.fnUntraced(function* (email: string) {
 
 const isFor = (path: string, { url }: IncomingMessage) => url?.split("?")[0] === path
 
-layer(withProvider(settings, { registration: "closed" }))("the role claim", (it) => {
+layer(nodeWithProviderLayer(settings, { registration: "closed" }))("the role claim", (it) => {
   it.effect("gives the highest role of each workspace at the first sign-in", () =>
     Effect.gen(function* () {
       yield* makeTeam(team)
@@ -133,7 +133,7 @@ layer(withProvider(settings, { registration: "closed" }))("the role claim", (it)
   )
 })
 
-layer(withProvider())("a session that began at the provider", (it) => {
+layer(nodeWithProviderLayer())("a session that began at the provider", (it) => {
   it.effect("ends when the provider no longer knows the person", () =>
     Effect.gen(function* () {
       const { people } = yield* TestProvider
@@ -213,7 +213,7 @@ layer(withProvider())("a session that began at the provider", (it) => {
   )
 })
 
-layer(withProvider())("a provider that gives no refresh tokens", (it) => {
+layer(nodeWithProviderLayer())("a provider that gives no refresh tokens", (it) => {
   it.effect("vouches for a session for a day", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

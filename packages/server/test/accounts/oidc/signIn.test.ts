@@ -15,7 +15,7 @@ import {
   signInAs,
   TestProvider,
   signInAtProvider,
-  withProvider
+  nodeWithProviderLayer
 } from "./identityProvider.ts"
 
 const tokenOf = Effect.fnUntraced(function* (subject: string) {
@@ -24,7 +24,7 @@ const tokenOf = Effect.fnUntraced(function* (subject: string) {
   return String(refreshed.body.access_token)
 })
 
-layer(withProvider())("signing in at the identity provider", (it) => {
+layer(nodeWithProviderLayer())("signing in at the identity provider", (it) => {
   it.effect("is offered by name", () =>
     Effect.gen(function* () {
       const { body } = yield* ask("GET", "/v1/auth/options")
@@ -271,7 +271,7 @@ layer(withProvider())("signing in at the identity provider", (it) => {
   )
 })
 
-layer(withProvider({ allowedDomains: ["Example.com"] }, { registration: "closed" }))(
+layer(nodeWithProviderLayer({ allowedDomains: ["Example.com"] }, { registration: "closed" }))(
   "with allowed domains",
   (it) => {
     it.effect("admits users with an email in the domain, although registration is closed", () =>
@@ -295,7 +295,7 @@ layer(withProvider({ allowedDomains: ["Example.com"] }, { registration: "closed"
   }
 )
 
-layer(withProvider({}, { registration: "closed" }))("with closed registration", (it) => {
+layer(nodeWithProviderLayer({}, { registration: "closed" }))("with closed registration", (it) => {
   it.effect("creates no account", () =>
     Effect.gen(function* () {
       const { subject } = yield* addProviderUser()

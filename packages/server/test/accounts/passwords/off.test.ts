@@ -7,10 +7,10 @@ import {
   destinationOf,
   panelPageHeaders,
   signInAs,
-  withProvider
+  nodeWithProviderLayer
 } from "../oidc/identityProvider.ts"
 
-layer(withProvider({}, { passwordLogin: "off" }))("a server without passwords", (it) => {
+layer(nodeWithProviderLayer({}, { passwordLogin: "off" }))("a server without passwords", (it) => {
   it.effect("says so, and offers no first account to register", () =>
     Effect.gen(function* () {
       const { body } = yield* ask("GET", "/v1/auth/options")

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { waitForMail, testAppWithMail } from "../../notifications/support/withMail.ts"
-import { agentOf, workersOf } from "../../workers/workers.ts"
+import { agentClientOf, workerClientOf } from "../../workers/workers.ts"
 import {
   accessStatus,
   type Answer,
@@ -230,7 +230,7 @@ const joinedByMail = Effect.fnUntraced(function* (member: Member) {
 const setUp = Effect.fnUntraced(function* (member: Member) {
   yield* confirmTotp(member, yield* startTotp(member))
   const { key } = yield* createKey(member)
-  const { token } = (yield* workersOf(member).create()).body
+  const { token } = (yield* workerClientOf(member).create()).body
   const client = yield* createServiceAccount(member)
   const grant = { grant_type: "client_credentials", ...client }
   const tool: string = (yield* askToken(grant)).body.access_token
@@ -241,7 +241,7 @@ const setUp = Effect.fnUntraced(function* (member: Member) {
       ask("GET", `${member.workspace}${path}`, { token: other.access_token })
     return {
       key: yield* accessStatus(key),
-      worker: statusAndError(yield* agentOf(token).hello()),
+      worker: statusAndError(yield* agentClientOf(token).hello()),
       tool: [yield* accessStatus(tool), (yield* askToken(grant)).status],
       member: statusAndError(yield* asOther("")),
       login: statusAndError(yield* logIn(member.email, { password: newPassword }))

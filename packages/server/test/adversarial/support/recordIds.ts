@@ -1,17 +1,17 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { chainsOf, first, runOf, succeeded } from "../../tasks/chains/chains.ts"
-import { cronOf, insertExecution } from "../../tasks/cron/tasks.ts"
+import { chainClientOf, loginRow, runOf, succeededRow } from "../../tasks/chains/chains.ts"
+import { cronClientOf, insertExecution } from "../../tasks/cron/tasks.ts"
 import { insertRuns } from "../../tasks/executions/history.ts"
-import { delayedOf } from "../../tasks/delayed/tasks.ts"
+import { delayedClientOf } from "../../tasks/delayed/tasks.ts"
 import type { MonitorKind } from "@scheduling/domain/monitors/Monitor"
 import {
-  heartbeatsOf,
-  monitorsOfKind,
+  heartbeatClientOf,
+  monitorClientOf,
   ping,
-  processesOf,
-  sslOf
+  processClientOf,
+  sslClientOf
 } from "../../monitoring/monitors.ts"
 import { decodeJwt } from "../../accounts/sessions/forgeJwt.ts"
 import { insertDelivery } from "../../notifications/support/channels.ts"
@@ -25,8 +25,8 @@ import {
   randomEmail
 } from "../../support/http.ts"
 import { type TestApp, testNow } from "../../support/TestApp.ts"
-import { queuesOf } from "../../tasks/queues/queues.ts"
-import { workersOf } from "../../workers/workers.ts"
+import { queueClientOf } from "../../tasks/queues/queues.ts"
+import { workerClientOf } from "../../workers/workers.ts"
 import { idPositionsIn } from "./contract.ts"
 
 /** The ids of a workspace's records, by the position in a path at which they are valid. */
@@ -107,7 +107,7 @@ const insertTriggers = Effect.fnUntraced(function* (
 })
 
 const acquireCron = Effect.fnUntraced(function* (owner: Member) {
-  const cron = cronOf(owner)
+  const cron = cronClientOf(owner)
   const task = yield* idOf(cron.create())
   const run = yield* idOf(cron.act(task, "run"))
   const ended = yield* insertExecution(owner.workspace_id, task, { at: testNow - 60_000 })
@@ -131,7 +131,7 @@ const waitingExecution = ({ access_token: token, workspace }: Member, taskId: st
   )
 
 const acquireDelayed = Effect.fnUntraced(function* (owner: Member) {
-  const task = yield* idOf(delayedOf(owner).create())
+  const task = yield* idOf(delayedClientOf(owner).create())
   const run = yield* waitingExecution(owner, task)
   return {
     "delayed/:task_id": [task],
@@ -140,12 +140,12 @@ const acquireDelayed = Effect.fnUntraced(function* (owner: Member) {
 })
 
 const acquireChain = Effect.fnUntraced(function* (owner: Member) {
-  const chains = chainsOf(owner)
+  const chains = chainClientOf(owner)
   const chain = yield* idOf(chains.create({ schedule: "0 * * * *" }))
   const run = yield* idOf(chains.act(chain, "run"))
   const step = yield* waitingExecution(owner, chain)
   const ended = runOf({ workspace_id: owner.workspace_id, id: chain }, testNow + 60_000, [
-    { ...first, ...succeeded }
+    { ...loginRow, ...succeededRow }
   ])
   yield* Effect.orDie(insertRuns(ended))
   const [stepEnded = ""] = ended.map(({ id }) => id)
@@ -160,7 +160,7 @@ const acquireChain = Effect.fnUntraced(function* (owner: Member) {
 })
 
 const acquireHeartbeat = Effect.fnUntraced(function* (owner: Member) {
-  const heartbeats = heartbeatsOf(owner)
+  const heartbeats = heartbeatClientOf(owner)
   const heartbeat = (yield* heartbeats.create()).body
   yield* ping(heartbeat.ping_url, "/fail")
   const incident: string = (yield* heartbeats.incidents()).body.data[0].id
@@ -173,7 +173,7 @@ const acquireHeartbeat = Effect.fnUntraced(function* (owner: Member) {
 })
 
 const acquireSsl = Effect.fnUntraced(function* (owner: Member) {
-  const ssl = sslOf(owner)
+  const ssl = sslClientOf(owner)
   const monitor = yield* pausedOf(ssl)
   yield* ssl.act(monitor, "resume")
   const paused = yield* pausedOf(ssl)
@@ -183,7 +183,7 @@ const acquireSsl = Effect.fnUntraced(function* (owner: Member) {
 /** Creates two monitors that make checks, one active and one paused. */
 const acquireChecked = (kind: MonitorKind, definition: object) =>
   Effect.fnUntraced(function* (owner: Member) {
-    const monitors = monitorsOfKind(kind, owner, definition)
+    const monitors = monitorClientOf(kind, owner, definition)
     const monitor = yield* pausedOf(monitors)
     yield* monitors.act(monitor, "resume")
     const paused = yield* pausedOf(monitors)
@@ -205,10 +205,10 @@ const acquireChannel = Effect.fnUntraced(function* (owner: Member) {
 })
 
 const acquireWorker = Effect.fnUntraced(function* (owner: Member) {
-  const workers = workersOf(owner)
+  const workers = workerClientOf(owner)
   const worker = yield* idOf(workers.create())
   const paused = yield* pausedOf(workers)
-  const { act, create } = processesOf(owner)
+  const { act, create } = processClientOf(owner)
   const ofWorker = { name: "Database", worker_id: worker, match: { name: "postgres" } }
   const processes = { act, create: () => create(ofWorker) }
   const monitor = yield* pausedOf(processes)
@@ -221,7 +221,7 @@ const acquireWorker = Effect.fnUntraced(function* (owner: Member) {
 })
 
 const acquireQueue = Effect.fnUntraced(function* (owner: Member) {
-  const queues = queuesOf(owner)
+  const queues = queueClientOf(owner)
   const queue = yield* idOf(queues.create())
   const paused = yield* pausedOf(queues)
   return { "queues/:queue_id": [queue, paused] } satisfies RecordIds

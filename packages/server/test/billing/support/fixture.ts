@@ -65,7 +65,7 @@ export const FixtureLayer = Layer.unwrap(
   )
 )
 
-export const billingOf = (member: Member) => {
+export const billingClientOf = (member: Member) => {
   const request = (method: string, path: string, body?: object, at?: "url" | "otherUrl") =>
     ask(method, `${member.workspace}/billing${path}`, {
       token: member.access_token,

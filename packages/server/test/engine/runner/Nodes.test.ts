@@ -8,7 +8,7 @@ import type { ChildProcess } from "node:child_process"
 import { StatsRollUpRepo } from "../../../src/tasks/executions/StatsRollUpRepo.ts"
 import { UsageRepo } from "../../../src/plans/UsageRepo.ts"
 import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts"
-import { exitOf, startNode, startSink } from "./support/processes.ts"
+import { waitForExit, startNode, startSink } from "./support/processes.ts"
 import {
   enqueueAll,
   eventually,
@@ -228,7 +228,7 @@ describe.skipIf(testDatabaseUrl === undefined)("nodes", () => {
 
         third.removeAllListeners("exit")
         third.kill("SIGTERM")
-        yield* exitOf(third)
+        yield* waitForExit(third)
         yield* enqueueAll(workspace)
         yield* eventually(totals(workspace), (row) => row.succeeded === 800)
       })

@@ -1,8 +1,8 @@
 // @tags slow
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
-import { jobsOf, startTarget } from "../completions/jobs.ts"
-import { notificationsOf } from "../../notifications/support/channels.ts"
+import { jobClientOf, startTarget } from "../completions/jobs.ts"
+import { notificationClientOf } from "../../notifications/support/channels.ts"
 import {
   ask,
   type Member,
@@ -15,7 +15,7 @@ import {
 import { runningConfig, startNode, TestApp } from "../../support/TestApp.ts"
 import { checkValueOf, testSecret } from "../../support/testSecret.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
-import { agentOf, workersOf } from "../../workers/workers.ts"
+import { agentClientOf, workerClientOf } from "../../workers/workers.ts"
 
 const at = (url: string) => TestApp.of({ url, otherUrl: url, logs: [] })
 
@@ -44,7 +44,7 @@ const signUpBefore = Effect.gen(function* () {
   const { otherUrl } = yield* TestApp
   const { channel, member } = yield* Effect.gen(function* () {
     const somebody = yield* signUp()
-    const { body } = yield* notificationsOf(somebody).create({ key: "alerts", config: alerts })
+    const { body } = yield* notificationClientOf(somebody).create({ key: "alerts", config: alerts })
     return { member: somebody, channel: body }
   }).pipe(Effect.provideService(TestApp, at(otherUrl)))
   const login = yield* ask("POST", "/v1/auth/login", {
@@ -69,8 +69,8 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that cannot be decrypt
     () =>
       Effect.gen(function* () {
         const lost = yield* signUpBefore
-        const jobs = jobsOf(lost)
-        const others = jobsOf(yield* signUp())
+        const jobs = jobClientOf(lost)
+        const others = jobClientOf(yield* signUp())
         const { url, urls } = yield* startTarget(() => ({ status: 200 }))
 
         const ids = yield* Effect.forEach(times(5, String), () =>
@@ -105,9 +105,9 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that cannot be decrypt
   it.effect("fail the runs that a worker claims", () =>
     Effect.gen(function* () {
       const lost = yield* signUpBefore
-      const jobs = jobsOf(lost)
-      const { body: worker } = yield* workersOf(lost).create({ labels: ["office"] })
-      const agent = agentOf(worker.token)
+      const jobs = jobClientOf(lost)
+      const { body: worker } = yield* workerClientOf(lost).create({ labels: ["office"] })
+      const agent = agentClientOf(worker.token)
       const session = Number((yield* agent.hello()).body.session)
       const run_on = { labels: ["office"] }
       const id = yield* jobs.begin({ url: "https://intern.example.com/", run_on })
@@ -123,10 +123,10 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that cannot be decrypt
     Effect.gen(function* () {
       const lost = yield* signUpBefore
       const { url, urls } = yield* startTarget(() => ({ status: 200 }))
-      const channels = notificationsOf(lost)
+      const channels = notificationClientOf(lost)
       const { body: channel } = yield* channels.create({ config: { url } })
       yield* channels.test(channel.id)
-      const found = jobsOf(lost)
+      const found = jobClientOf(lost)
       const tried = yield* found.until(
         `/notifications/deliveries?channel_id=${channel.id}`,
         ({ data }) => data[0]?.error !== null
@@ -139,9 +139,9 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that cannot be decrypt
   it.effect("of a channel must be entered again, and it can be paused without them", () =>
     Effect.gen(function* () {
       const { channel, ...lost } = yield* signUpBefore
-      const channels = notificationsOf(lost)
+      const channels = notificationClientOf(lost)
       yield* channels.test(channel.id)
-      const tried = yield* jobsOf(lost).until(
+      const tried = yield* jobClientOf(lost).until(
         `/notifications/deliveries?channel_id=${channel.id}`,
         ({ data }) => data[0]?.error !== null
       )
@@ -175,7 +175,7 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that cannot be decrypt
       })
       assert.strictEqual(statusAndError(again), "200", again.text)
       yield* channels.test(channel.id)
-      yield* jobsOf(lost).until(
+      yield* jobClientOf(lost).until(
         `/notifications/deliveries?channel_id=${channel.id}&status=delivered`,
         ({ data }) => data.length === 1
       )

@@ -13,7 +13,7 @@ import {
   insertRun,
   type RunRow,
   runsOf,
-  setFixture,
+  createFixture,
   type TransitionCase,
   transitionCases
 } from "./fixture.ts"
@@ -29,7 +29,7 @@ const outcomeOf = Effect.fnUntraced(function* (
   transitionCase: TransitionCase
 ) {
   const sql = yield* SqlClient.SqlClient
-  const fixture = yield* setFixture(inQueue, transitionCase.task)
+  const fixture = yield* createFixture(inQueue, transitionCase.task)
   const id = state === "new" ? "" : yield* insertRun(fixture, state, transitionCase.columns)
   const [before] = yield* runsOf(fixture)
   const none: RunRow = { id, state: "ready", attempt: 1, lease_owner: null, row: "" }

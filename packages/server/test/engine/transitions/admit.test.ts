@@ -5,7 +5,7 @@ import { admit } from "../../../src/engine/transitions/admit.ts"
 import { insertTask, insertWorkspace } from "../runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { enqueueOverdue, insertQueue, setQueue } from "../queues/queues.ts"
-import { insertRun, setFixture } from "./fixture.ts"
+import { insertRun, createFixture } from "./fixture.ts"
 
 const waitingRuns = Effect.fnUntraced(function* (places: number, runs: number) {
   const workspace = yield* insertWorkspace
@@ -87,7 +87,7 @@ layer(TestDatabaseLayer)("the next run of a queue", (it) => {
   it.effect("is the one with the highest priority, unless another has waited much longer", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const fixture = yield* setFixture(true)
+      const fixture = yield* createFixture(true)
       const minutesAgo = (minutes: number, priority: number) =>
         insertRun(fixture, "parked", { due_at: new Date(Date.now() - minutes * 60_000), priority })
       const urgent = yield* minutesAgo(1, 100)
@@ -115,7 +115,7 @@ layer(TestDatabaseLayer)("the next run of a queue", (it) => {
   it.effect("is admitted by priority even when each start has a scheduled time", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const fixture = yield* setFixture(true)
+      const fixture = yield* createFixture(true)
       yield* sql`
         UPDATE queues
         SET max_concurrency = NULL, rate_per_second = 1000

@@ -46,7 +46,7 @@ export interface RunRow {
   readonly row: string
 }
 
-export const setFixture = Effect.fnUntraced(function* (
+export const createFixture = Effect.fnUntraced(function* (
   inQueue: boolean,
   fields: Parameters<typeof insertTask>[1] = {}
 ) {

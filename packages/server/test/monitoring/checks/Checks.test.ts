@@ -19,7 +19,7 @@ import { StatusChanges } from "../../../src/monitoring/StatusChanges.ts"
 import { StoreClock } from "../../../src/store/StoreClock.ts"
 import { ask, type Member, signUp, times, runConcurrently } from "../../support/http.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
-import { monitorsOfKind } from "../monitors.ts"
+import { monitorClientOf } from "../monitors.ts"
 
 type Target = (
   monitor: CheckedMonitor
@@ -62,7 +62,7 @@ const checkAll = Effect.gen(function* () {
 })
 
 const sitesOf = (member: Member) =>
-  monitorsOfKind("http", member, { name: "Site", url: "https://site.test/" })
+  monitorClientOf("http", member, { name: "Site", url: "https://site.test/" })
 
 const unanswered = {
   isUnreached: true,

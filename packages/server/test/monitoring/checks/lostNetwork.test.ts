@@ -4,7 +4,7 @@ import { Effect, Layer, Logger } from "effect"
 import { createSocket } from "node:dgram"
 import { signUp } from "../../support/http.ts"
 import { runningNodeLayer } from "../../support/TestApp.ts"
-import { eventuallyOf, firstCheckOf, monitorsOfKind } from "../monitors.ts"
+import { eventuallyOf, firstCheckOf, monitorClientOf } from "../monitors.ts"
 
 const port = 20_000 + (process.pid % 10_000)
 const sites = Array.from({ length: 6 }, (_, index) => `127.${index + 1}.0.1`)
@@ -45,7 +45,7 @@ layer(runningNodeLayer().pipe(Layer.provide(capture)), { excludeTestServices: tr
       () =>
         Effect.gen(function* () {
           const servers = yield* Effect.forEach(sites, nameServer)
-          const monitors = monitorsOfKind("dns", yield* signUp(), {
+          const monitors = monitorClientOf("dns", yield* signUp(), {
             name: "Records",
             host: "gone.test",
             interval_seconds: 10,

@@ -4,7 +4,7 @@ import { createSocket } from "node:dgram"
 import type { AddressInfo } from "node:net"
 import { statusAndError, signUp, runConcurrently } from "../../support/http.ts"
 import { runningConfig, runningNodeLayer } from "../../support/TestApp.ts"
-import { assertTested, type CheckCase, firstCheckOf, monitorsOfKind } from "../monitors.ts"
+import { assertTested, type CheckCase, firstCheckOf, monitorClientOf } from "../monitors.ts"
 
 interface Answer {
   /** The response code: 0 for success, 2 for a server failure, 3 for an unknown name. */
@@ -77,7 +77,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of a DNS monit
         mail: { records: [Buffer.concat([numberOf(10), nameOf("MX.Example.com")])] },
         text: { records: [Buffer.from([3, ...Buffer.from("v=1"), 2, ...Buffer.from("ab")])] }
       })
-      const monitors = monitorsOfKind("dns", yield* signUp(), {
+      const monitors = monitorClientOf("dns", yield* signUp(), {
         name: "Records",
         confirm_after: 1,
         resolver: `127.0.0.1:${port}`
@@ -129,7 +129,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of a DNS monit
 
   it.effect("queries no name server in a private network", () =>
     Effect.gen(function* () {
-      const monitors = monitorsOfKind("dns", yield* signUp(), { name: "Records", host: "a.test" })
+      const monitors = monitorClientOf("dns", yield* signUp(), { name: "Records", host: "a.test" })
       const private_ = yield* monitors.create({ resolver: "10.0.0.53" })
       assert.strictEqual(statusAndError(private_), "422 validation_failed")
       for (const resolver of ["dns.example.com", "1.2.3", "9.9.9.9:0", "[::1", "256.1.1.1"]) {
@@ -147,7 +147,7 @@ layer(runningNodeLayer({ ...runningConfig, egressAllow: [] }), { excludeTestServ
   (it) => {
     it.effect("reveals nothing about private names", () =>
       Effect.gen(function* () {
-        const monitors = monitorsOfKind("dns", yield* signUp(), {
+        const monitors = monitorClientOf("dns", yield* signUp(), {
           name: "Records",
           confirm_after: 1
         })

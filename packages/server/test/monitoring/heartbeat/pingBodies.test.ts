@@ -5,7 +5,12 @@ import { TestClock } from "effect/testing"
 import { PingBodyLimits } from "../../../src/monitoring/heartbeat/PingBodyBudget.ts"
 import { ask, signUp, times, runConcurrently } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { setUpHeartbeats, heartbeatsOf, minimalHeartbeat, ping as pingAt } from "../monitors.ts"
+import {
+  setUpHeartbeats,
+  heartbeatClientOf,
+  minimalHeartbeat,
+  ping as pingAt
+} from "../monitors.ts"
 
 const body = "x".repeat(10_000)
 
@@ -23,11 +28,11 @@ const createWorkspace = Effect.fnUntraced(function* (
     token: member.access_token,
     body: { name: "another" }
   })
-  return heartbeatsOf({ ...member, workspace: `/v1/workspaces/${made.id}` })
+  return heartbeatClientOf({ ...member, workspace: `/v1/workspaces/${made.id}` })
 })
 
 const storedBodies = Effect.fnUntraced(function* (
-  { events }: ReturnType<typeof heartbeatsOf>,
+  { events }: ReturnType<typeof heartbeatClientOf>,
   id: string
 ) {
   const { body: page } = yield* events(id)
@@ -76,7 +81,7 @@ layer(limited)("ping bodies", (it) => {
       // Each workspace can store one more body before the account is found to have exceeded its
       // limit.
       assert.strictEqual(kept.filter((one) => one === "10000").length, 10)
-      const heartbeats = heartbeatsOf(yield* signUp())
+      const heartbeats = heartbeatClientOf(yield* signUp())
       const { body: monitor } = yield* heartbeats.create(minimalHeartbeat)
       yield* ping(monitor.ping_url)
       assert.deepStrictEqual(yield* storedBodies(heartbeats, monitor.id), ["10000"])
@@ -90,7 +95,7 @@ layer(limited)("ping bodies", (it) => {
 
   it.effect("are limited even if they arrive simultaneously", () =>
     Effect.gen(function* () {
-      const heartbeats = heartbeatsOf(yield* signUp())
+      const heartbeats = heartbeatClientOf(yield* signUp())
       const { body: monitor } = yield* heartbeats.create(minimalHeartbeat)
       yield* ping(monitor.ping_url)
       for (let rounds = 0; rounds < 4; rounds++) {

@@ -10,7 +10,7 @@ import {
   runConcurrently
 } from "../../support/http.ts"
 import { testNodesLayer, testNow } from "../../support/TestApp.ts"
-import { heartbeatsOf, minimalHeartbeat } from "../monitors.ts"
+import { heartbeatClientOf, minimalHeartbeat } from "../monitors.ts"
 
 const rid = "0b9f3c5a-1b1e-4c4a-9d2f-3e8b7a6c5d40"
 const unknown = "this ping URL does not exist\n"
@@ -30,7 +30,7 @@ const setUp = Effect.gen(function* () {
     path,
     pingKey,
     rotate,
-    heartbeats: heartbeatsOf({ ...member, access_token: key }),
+    heartbeats: heartbeatClientOf({ ...member, access_token: key }),
     ping: (rest: string, method = "GET", body?: string) =>
       ask(
         method,

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { pollUntil } from "../../billing/support/fixture.ts"
 import { signUp } from "../../support/http.ts"
 import { startNode, TestApp, testAppLayer, testConfig } from "../../support/TestApp.ts"
-import { heartbeatsOf, ping } from "../monitors.ts"
+import { heartbeatClientOf, ping } from "../monitors.ts"
 
 const nodeWithNewSecret = Effect.gen(function* () {
   const logs: Array<string> = []
@@ -36,7 +36,7 @@ const refuseUpdates = Effect.gen(function* () {
 layer(testAppLayer())("a ping URL created before APP_SECRET changed", (it) => {
   it.effect("works even if renewing it fails, and the failure is logged", () =>
     Effect.gen(function* () {
-      const heartbeats = heartbeatsOf(yield* signUp())
+      const heartbeats = heartbeatClientOf(yield* signUp())
       const { ping_url } = (yield* heartbeats.create()).body
       const node = yield* nodeWithNewSecret
       yield* Effect.gen(function* () {

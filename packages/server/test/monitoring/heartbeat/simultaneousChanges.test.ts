@@ -17,7 +17,7 @@ import { StoreClock } from "../../../src/store/StoreClock.ts"
 import { collide } from "../../support/collide.ts"
 import { type Answer, runConcurrently } from "../../support/http.ts"
 import { type TestApp, testNodesLayer } from "../../support/TestApp.ts"
-import { setUpHeartbeats, type heartbeatsOf, ping } from "../monitors.ts"
+import { setUpHeartbeats, type heartbeatClientOf, ping } from "../monitors.ts"
 
 const deadlines = Deadlines.layer.pipe(
   Layer.provide(StatusChanges.layer),
@@ -43,7 +43,7 @@ const pairs = acts.flatMap((first) => acts.map((second) => [first, second] as co
  * Makes two simultaneous changes to a monitor that is up, down or overdue, and checks the result.
  */
 const race = Effect.fnUntraced(function* (
-  heartbeats: ReturnType<typeof heartbeatsOf>,
+  heartbeats: ReturnType<typeof heartbeatClientOf>,
   state: "up" | "down" | "overdue",
   pair: readonly [Act, Act]
 ) {

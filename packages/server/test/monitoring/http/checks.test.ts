@@ -19,11 +19,11 @@ import {
   type CheckCase,
   eventuallyOf,
   firstCheckOf,
-  monitorsOfKind
+  monitorClientOf
 } from "../monitors.ts"
 
 const httpOf = (member: Member, defaults: object = {}) =>
-  monitorsOfKind("http", member, { name: "Site", confirm_after: 1, ...defaults })
+  monitorClientOf("http", member, { name: "Site", confirm_after: 1, ...defaults })
 
 const checked = (member: Member, input: object) => firstCheckOf(httpOf(member), input)
 

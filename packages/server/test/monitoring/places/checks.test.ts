@@ -6,11 +6,11 @@ import { SqlClient } from "effect/sql"
 import { ask, type Member, signUp, runConcurrently } from "../../support/http.ts"
 import { signalledNodesLayer } from "../../support/TestApp.ts"
 import { onPostgres } from "../../support/TestDatabase.ts"
-import { agentOf, workersOf } from "../../workers/workers.ts"
-import { eventuallyOf, monitorsOfKind } from "../monitors.ts"
+import { agentClientOf, workerClientOf } from "../../workers/workers.ts"
+import { eventuallyOf, monitorClientOf } from "../monitors.ts"
 
 const sitesOf = (member: Member) =>
-  monitorsOfKind("http", member, {
+  monitorClientOf("http", member, {
     name: "Site",
     url: "http://10.9.8.7/",
     timeout_seconds: 2,
@@ -48,8 +48,8 @@ const startAgent = Effect.fnUntraced(function* (
   answers: Answers,
   home?: "otherUrl"
 ) {
-  const created = yield* workersOf(member).create({ name: `At ${label}`, labels: [label] })
-  const agent = agentOf(created.body.token, home)
+  const created = yield* workerClientOf(member).create({ name: `At ${label}`, labels: [label] })
+  const agent = agentClientOf(created.body.token, home)
   const { body } = yield* agent.hello()
   const session: number = body.session
   const given: Array<WorkerProbe> = []
@@ -150,7 +150,7 @@ layer(signalledNodesLayer, { excludeTestServices: true })("a check from places",
       assert.deepInclude(probe?.target, { kind: "http", url: "http://10.9.8.7/", method: "GET" })
       const { body: listed } = yield* sites.list()
       assert.deepStrictEqual(listed.data[0].place_results, monitor.place_results)
-      yield* workersOf(member).update(fra.id, { name: "Frankfurt" })
+      yield* workerClientOf(member).update(fra.id, { name: "Frankfurt" })
       const renamed = yield* sites.get(body.id)
       assert.strictEqual(renamed.body.place_results[0].worker, "Frankfurt")
     }).pipe(Effect.scoped)

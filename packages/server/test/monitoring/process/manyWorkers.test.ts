@@ -9,8 +9,8 @@ import { Processes } from "../../../src/monitoring/process/Processes.ts"
 import { ProcessReportsRepo } from "../../../src/monitoring/process/ProcessReportsRepo.ts"
 import { ask, signUp } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { processesOf } from "../monitors.ts"
-import { nodeWith } from "./node.ts"
+import { processClientOf } from "../monitors.ts"
+import { processNodeLayerWith } from "./node.ts"
 
 const many = 1_000
 
@@ -29,7 +29,7 @@ const setUp = Effect.gen(function* () {
     SELECT worker_id, ${member.workspace_id}, 'web ' || id, '{web}', id, now(), now()
     FROM sessions
     RETURNING id`
-  const monitors = processesOf(member)
+  const monitors = processClientOf(member)
   const created = yield* monitors.create({
     name: "nginx",
     labels: ["web"],
@@ -53,7 +53,7 @@ const setUp = Effect.gen(function* () {
       })
     )
   ).pipe(Layer.provide(ProcessReportsRepo.layer))
-  const { checkDue, report } = yield* Effect.provide(Processes, nodeWith(counted))
+  const { checkDue, report } = yield* Effect.provide(Processes, processNodeLayerWith(counted))
 
   const workspace_id = authorize(member.workspace_id)
   const sendReports = (some: ReadonlyArray<{ readonly id: string }>, count: number) =>

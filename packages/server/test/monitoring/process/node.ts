@@ -13,7 +13,7 @@ import { Signals } from "../../../src/events/Signals.ts"
 import { StoreClock } from "../../../src/store/StoreClock.ts"
 
 /** One node's service, on the test's clock. */
-export const nodeWith = <R>(reports: Layer.Layer<ProcessReportsRepo, never, R>) =>
+export const processNodeLayerWith = <R>(reports: Layer.Layer<ProcessReportsRepo, never, R>) =>
   Processes.layer.pipe(
     Layer.provide(StatusChanges.layer),
     Layer.provide([
@@ -28,4 +28,4 @@ export const nodeWith = <R>(reports: Layer.Layer<ProcessReportsRepo, never, R>) 
     Layer.provide([Ids.layer, Signals.layer, Layer.succeed(StoreClock, () => DateTime.nowAsDate)])
   )
 
-export const node = nodeWith(ProcessReportsRepo.layer)
+export const processNodeLayer = processNodeLayerWith(ProcessReportsRepo.layer)

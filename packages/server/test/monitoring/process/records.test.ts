@@ -7,30 +7,30 @@ import { Processes } from "../../../src/monitoring/process/Processes.ts"
 import { ProcessMonitorsRepo } from "../../../src/monitoring/process/ProcessMonitorsRepo.ts"
 import { subjectRemoved } from "../../../src/events/Outbox.ts"
 import { ask, createKey, statusAndError, signUp } from "../../support/http.ts"
-import { keyedOf } from "../../support/keyed.ts"
+import { keyedClientOf } from "../../support/keyed.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { agentOf, workersOf } from "../../workers/workers.ts"
-import { processesOf } from "../monitors.ts"
-import { node } from "./node.ts"
+import { agentClientOf, workerClientOf } from "../../workers/workers.ts"
+import { processClientOf } from "../monitors.ts"
+import { processNodeLayer } from "./node.ts"
 
 const setUp = Effect.gen(function* () {
   const member = yield* signUp()
-  const workers = workersOf(member)
+  const workers = workerClientOf(member)
   const worker = (yield* workers.create()).body
-  const agent = agentOf(worker.token)
+  const agent = agentClientOf(worker.token)
   const session = Number((yield* agent.hello()).body.session)
-  const monitors = processesOf(member)
+  const monitors = processClientOf(member)
   const input = { name: "Database", worker_id: worker.id, match: { name: "postgres" } }
   return { agent, input, member, monitors, session, worker, workers }
 })
 
 const online = Effect.fnUntraced(function* (
-  workers: ReturnType<typeof workersOf>,
+  workers: ReturnType<typeof workerClientOf>,
   labels: ReadonlyArray<string>,
   name = "Office"
 ) {
   const { id, token } = (yield* workers.create({ name, labels })).body
-  const agent = agentOf(token)
+  const agent = agentClientOf(token)
   const session = Number((yield* agent.hello()).body.session)
   return { id: String(id), agent, session }
 })
@@ -43,8 +43,8 @@ type Online = Pick<Effect.Success<ReturnType<typeof online>>, "agent" | "session
  */
 const beginWithLabels = Effect.fnUntraced(function* (rules: object = {}) {
   const member = yield* signUp()
-  const workers = workersOf(member)
-  const monitors = processesOf(member)
+  const workers = workerClientOf(member)
+  const monitors = processClientOf(member)
   const first = yield* online(workers, ["web", "eu"], "web 1")
   const second = yield* online(workers, ["web", "eu"], "web 2")
   const created = yield* monitors.create({
@@ -62,7 +62,7 @@ const beginWithLabels = Effect.fnUntraced(function* (rules: object = {}) {
       TestClock.adjust("1 second"),
       agent.beat(session, { reports: [report(id, count)] })
     )
-  const { checkDue } = yield* Effect.provide(Processes, node)
+  const { checkDue } = yield* Effect.provide(Processes, processNodeLayer)
   const status = Effect.gen(function* () {
     yield* checkDue
     return (yield* monitors.get(id)).body.status
@@ -106,7 +106,7 @@ layer(testAppLayer())("a process monitor", (it) => {
   it.effect("rejects a minimum above the maximum", () =>
     Effect.gen(function* () {
       const { input, member, monitors } = yield* setUp
-      const keyed = keyedOf(member)
+      const keyed = keyedClientOf(member)
       const none = yield* monitors.create({ ...input, max_count: 0 })
       assert.deepInclude(none.body, { min_count: 0, max_count: 0 })
       const put = yield* keyed.put("monitors/process", "none", { ...input, max_count: 0 })
@@ -178,7 +178,7 @@ layer(testAppLayer())("a process monitor", (it) => {
       })
       assert.strictEqual(statusAndError(foreign), "422 validation_failed")
       assert.deepStrictEqual(foreign.body.detail.issues[0].path, ["worker_id"])
-      const keyed = keyedOf(fixture.member)
+      const keyed = keyedClientOf(fixture.member)
       const theirs = { ...fixture.input, worker_id: stranger.worker.id }
       yield* keyed.put("monitors/process", "known", fixture.input)
       for (const key of ["known", "new"]) {

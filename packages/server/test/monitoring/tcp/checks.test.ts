@@ -3,12 +3,12 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { statusAndError, signUp, runConcurrently } from "../../support/http.ts"
 import { runningNodeLayer } from "../../support/TestApp.ts"
-import { assertTested, type CheckCase, firstCheckOf, monitorsOfKind } from "../monitors.ts"
+import { assertTested, type CheckCase, firstCheckOf, monitorClientOf } from "../monitors.ts"
 
 layer(runningNodeLayer(), { excludeTestServices: true })("a check of a TCP monitor", (it) => {
   it.effect("says why a server is not as expected", () =>
     Effect.gen(function* () {
-      const monitors = monitorsOfKind("tcp", yield* signUp(), { name: "Server", confirm_after: 1 })
+      const monitors = monitorClientOf("tcp", yield* signUp(), { name: "Server", confirm_after: 1 })
       const silent = yield* tcpTarget(() => {})
       const redis = yield* tcpTarget(replyWith("+PONG\r\n"))
       const greeting = yield* tcpTarget((socket) => {

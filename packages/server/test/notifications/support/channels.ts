@@ -13,7 +13,7 @@ export const webhookInput = {
 }
 
 /** Returns functions that send requests for a workspace's notifications, with the owner's token. */
-export const notificationsOf = ({ access_token: token, workspace }: Owner) => {
+export const notificationClientOf = ({ access_token: token, workspace }: Owner) => {
   const base = `${workspace}/notifications`
   return {
     create: (input: object = {}, headers: Readonly<Record<string, string>> = {}) =>

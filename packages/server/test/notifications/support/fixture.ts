@@ -16,7 +16,7 @@ export const maxWaitMs = 60_000
  * Creates users who are notified about their monitors by email and webhook, and nodes that can be
  * killed.
  */
-export const beginFixture = Effect.fnUntraced(function* (store: Readonly<Record<string, string>>) {
+export const startFixture = Effect.fnUntraced(function* (store: Readonly<Record<string, string>>) {
   const smtp = yield* startSmtpReceiver()
   let hold: Promise<void> | undefined
   const hook = yield* startHttpReceiver(() => (hold === undefined ? {} : { after: hold }))
@@ -100,7 +100,7 @@ export const beginFixture = Effect.fnUntraced(function* (store: Readonly<Record<
   }
 })
 
-export type Fixture = Effect.Success<ReturnType<typeof beginFixture>>
+export type Fixture = Effect.Success<ReturnType<typeof startFixture>>
 
 export interface Heartbeat {
   readonly id: string

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { chainsOf, runOf } from "../chains/chains.ts"
-import { setUpCron, cronOf, insertRun } from "../cron/tasks.ts"
+import { chainClientOf, runOf } from "../chains/chains.ts"
+import { setUpCron, cronClientOf, insertRun } from "../cron/tasks.ts"
 import { insertRuns, runAt } from "../executions/history.ts"
 import { type Answer, ask, statusAndError, signUp } from "../../support/http.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
@@ -15,7 +15,7 @@ const beginActivity = Effect.gen(function* () {
   return {
     cron,
     member,
-    chains: chainsOf({ ...member, access_token: token }),
+    chains: chainClientOf({ ...member, access_token: token }),
     delay: (name: string | undefined, run_at: string) =>
       ask("POST", `${member.workspace}/delayed`, {
         token,
@@ -235,7 +235,7 @@ layer(testAppLayer())("the recent runs of many tasks", (it) => {
       const { body: task } = yield* cron.create()
       yield* ended(task.id, [1, "failed"])
       const stranger = yield* signUp()
-      yield* cronOf(stranger).create()
+      yield* cronClientOf(stranger).create()
       for (const path of [`recent?task_ids=${task.id}`, `names?task_ids=${task.id}`, "failing"]) {
         const { body } = yield* ask("GET", `${stranger.workspace}/activity/${path}`, {
           token: stranger.access_token

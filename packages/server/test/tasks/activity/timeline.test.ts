@@ -7,8 +7,8 @@ import { StatsRollUpRepo } from "../../../src/tasks/executions/StatsRollUpRepo.t
 import { makeRunId } from "../../../src/engine/RunId.ts"
 import { ask, statusAndError, signUp } from "../../support/http.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
-import { chainsOf } from "../chains/chains.ts"
-import { setUpCron, cronOf, insertRun } from "../cron/tasks.ts"
+import { chainClientOf } from "../chains/chains.ts"
+import { setUpCron, cronClientOf, insertRun } from "../cron/tasks.ts"
 import { insertRuns, runAt } from "../executions/history.ts"
 
 const minuteMs = 60_000
@@ -28,7 +28,7 @@ const beginTimeline = Effect.gen(function* () {
     get,
     member,
     token,
-    chains: chainsOf({ ...member, access_token: token }),
+    chains: chainClientOf({ ...member, access_token: token }),
     timeline: (from: number, to: number) =>
       Effect.map(get(from, to), ({ body }): ActivityTimeline => body),
     /** Inserts runs of this task that were due the given numbers of minutes ago. */
@@ -269,7 +269,7 @@ layer(testAppLayer())("the timeline", (it) => {
       )
       assert.strictEqual(statusAndError(yield* get(testNow, testNow)), "422 validation_failed")
       const stranger = yield* signUp()
-      yield* cronOf(stranger).create({ schedule: "0 0 1 1 *" })
+      yield* cronClientOf(stranger).create({ schedule: "0 0 1 1 *" })
       const { body } = yield* ask("GET", `${stranger.workspace}/activity/timeline`, {
         token: stranger.access_token
       })

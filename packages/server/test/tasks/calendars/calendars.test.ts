@@ -10,7 +10,7 @@ import { maxCalendarBytes } from "../../../src/tasks/calendars/CalendarReader.ts
 import { Calendars } from "../../../src/tasks/calendars/Calendars.ts"
 import { selfHostedPlan } from "../../../src/core/config/plans.ts"
 import { fire } from "../../../src/engine/transitions/fire.ts"
-import { setUpChains, chainsOf } from "../chains/chains.ts"
+import { setUpChains, chainClientOf } from "../chains/chains.ts"
 import { setUpCron } from "../cron/tasks.ts"
 import { ask, statusAndError } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
@@ -39,7 +39,7 @@ const start = Effect.gen(function* () {
     cron,
     member,
     state,
-    chains: chainsOf({ ...member, access_token: key }),
+    chains: chainClientOf({ ...member, access_token: key }),
     url: `http://127.0.0.1:${port}/days.ics`,
     says: (text: string) => {
       state.answer = (response) => void response.end(text)

@@ -41,7 +41,7 @@ export const storedStep = (step: object) => ({
 type Owner = Pick<Member, "workspace" | "access_token">
 
 /** Returns functions that send requests for chains, with the owner's token. */
-export const chainsOf = ({ access_token: token, workspace }: Owner) => {
+export const chainClientOf = ({ access_token: token, workspace }: Owner) => {
   const chains = `${workspace}/chains`
   return {
     create: (input: object = {}, headers: Readonly<Record<string, string>> = {}) =>
@@ -68,7 +68,7 @@ export const setUpChains = Effect.gen(function* () {
   const { key } = yield* createKey(member, {
     scopes: ["tasks:read", "tasks:write", "executions:read"]
   })
-  return { member, key, chains: chainsOf({ ...member, access_token: key }) }
+  return { member, key, chains: chainClientOf({ ...member, access_token: key }) }
 })
 
 /** Creates a chain run's rows as the engine writes them, first step first. */
@@ -95,19 +95,19 @@ export const runOf = (
 const steps = [loginStep, closeStep, alarmStep]
 
 /** The rows that the engine writes for the steps of `minimal`, with their results. */
-export const first = { step: "login" }
-export const second = { step: "close" }
-export const third = { step: "alarm" }
-export const succeeded = { status: "succeeded", status_code: 200 } as const
-export const failed = {
+export const loginRow = { step: "login" }
+export const closeRow = { step: "close" }
+export const alarmRow = { step: "alarm" }
+export const succeededRow = { status: "succeeded", status_code: 200 } as const
+export const failedRow = {
   status: "failed",
   status_code: 500,
   error: "http_status: responded with 500"
 } as const
-export const skipped = { status: "skipped" } as const
-export const cancelled = { status: "cancelled", error: "cancelled: cancelled" } as const
-export const running = { status: "running", steps } as const
-export const queued = { status: "queued", steps } as const
+export const skippedRow = { status: "skipped" } as const
+export const cancelledRow = { status: "cancelled", error: "cancelled: cancelled" } as const
+export const runningRow = { status: "running", steps } as const
+export const queuedRow = { status: "queued", steps } as const
 
 /** The fields that most tests check in a run. */
 export interface CheckedRun {

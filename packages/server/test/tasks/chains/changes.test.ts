@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { insertRuns } from "../executions/history.ts"
 import { ask } from "../../support/http.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
-import { alarmStep, storedStep, setUpChains, loginStep, runOf, succeeded } from "./chains.ts"
+import { alarmStep, storedStep, setUpChains, loginStep, runOf, succeededRow } from "./chains.ts"
 
 const later = "2026-06-01T12:01:00.000Z"
 
@@ -93,7 +93,7 @@ layer(testAppLayer())("changing a chain", (it) => {
       const { body: chain } = yield* chains.create({ schedule: "0 18 * * *" })
       const { body: queued } = yield* chains.act(chain.id, "run")
       const between = runOf(chain, now - 60_000, [
-        succeeded,
+        succeededRow,
         { status: "queued", steps: [loginStep, alarmStep] }
       ])
       const going = runOf(chain, now, [{ status: "running" }])

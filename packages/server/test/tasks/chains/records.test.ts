@@ -4,7 +4,14 @@ import { SqlClient } from "effect/sql"
 import { ask, createKey, statusAndError, signUp } from "../../support/http.ts"
 import { unknownId } from "../../support/routes.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { alarmStep, storedStep, setUpChains, chainsOf, closeStep, loginStep } from "./chains.ts"
+import {
+  alarmStep,
+  storedStep,
+  setUpChains,
+  chainClientOf,
+  closeStep,
+  loginStep
+} from "./chains.ts"
 
 layer(testAppLayer())("chains", (it) => {
   it.effect("are stored with defaults for omitted fields", () =>
@@ -215,7 +222,7 @@ layer(testAppLayer())("chains", (it) => {
         token: member.access_token,
         body: { name: "No chain", url: loginStep.url, schedule: "0 3 * * *" }
       })
-      const stranger = chainsOf(yield* signUp())
+      const stranger = chainClientOf(yield* signUp())
       for (const answer of [
         yield* stranger.getRun(chain.id, run.id),
         yield* chains.getRun(cron.id, run.id),
@@ -234,7 +241,7 @@ layer(testAppLayer())("chains", (it) => {
       const { body: run } = yield* chains.act(chain.id, "run")
       const with_ = Effect.fnUntraced(function* (scope: string) {
         const { key } = yield* createKey(member, { scopes: [scope] })
-        const of = chainsOf({ ...member, access_token: key })
+        const of = chainClientOf({ ...member, access_token: key })
         const answers = [
           yield* of.list(),
           yield* of.get(chain.id),

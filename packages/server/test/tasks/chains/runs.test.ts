@@ -6,18 +6,18 @@ import { unknownId } from "../../support/routes.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
 import {
   setUpChains,
-  failed,
-  first,
+  failedRow,
+  loginRow,
   loginStep,
-  queued,
+  queuedRow,
   runOf,
-  running,
-  second,
+  runningRow,
+  closeRow,
   type CheckedRun,
   runAndStepStatuses,
-  skipped,
-  succeeded,
-  third,
+  skippedRow,
+  succeededRow,
+  alarmRow,
   withoutResponses
 } from "./chains.ts"
 
@@ -72,15 +72,15 @@ layer(testAppLayer())("runs of a chain", (it) => {
       const { body: chain } = yield* chains.create()
       const run = runOf(chain, now, [
         {
-          ...first,
-          ...failed,
+          ...loginRow,
+          ...failedRow,
           started_at: new Date(now + 4),
           finished_at: new Date(now + 131)
         },
-        { ...second, ...skipped, finished_at: new Date(now + 131) },
+        { ...closeRow, ...skippedRow, finished_at: new Date(now + 131) },
         {
-          ...third,
-          ...succeeded,
+          ...alarmRow,
+          ...succeededRow,
           started_at: new Date(now + 140),
           finished_at: new Date(now + 240)
         }
@@ -157,11 +157,11 @@ layer(testAppLayer())("runs of a chain", (it) => {
       const { chains } = yield* setUpChains
       const { body: chain } = yield* chains.create()
       const ended = runOf(chain, now - minute, [
-        { ...first, ...succeeded },
-        { ...second, ...succeeded },
-        { ...third, ...skipped }
+        { ...loginRow, ...succeededRow },
+        { ...closeRow, ...succeededRow },
+        { ...alarmRow, ...skippedRow }
       ])
-      const going = runOf(chain, now, [{ ...first, ...running }])
+      const going = runOf(chain, now, [{ ...loginRow, ...runningRow }])
       const waiting = runOf(chain, now + minute, [{ status: "queued" }])
       yield* insertRuns([...ended, ...going, ...waiting])
       yield* chains.update(chain.id, { steps: [{ ...loginStep, name: "hello" }] })
@@ -179,15 +179,15 @@ layer(testAppLayer())("runs of a chain", (it) => {
       const { body: going } = yield* chains.create()
       const { body: ended } = yield* chains.create()
       const lastOfGoing = runOf(going, now, [
-        { ...first, ...succeeded },
-        { ...second, ...running }
+        { ...loginRow, ...succeededRow },
+        { ...closeRow, ...runningRow }
       ])
-      const lastOfEnded = runOf(ended, now, [{ ...first, ...succeeded }])
+      const lastOfEnded = runOf(ended, now, [{ ...loginRow, ...succeededRow }])
       yield* insertRuns([
         ...lastOfGoing,
         ...lastOfEnded,
-        ...runOf(going, now - minute, [{ ...first, ...failed }]),
-        ...runOf(ended, now - minute, [{ ...first, ...running }])
+        ...runOf(going, now - minute, [{ ...loginRow, ...failedRow }]),
+        ...runOf(ended, now - minute, [{ ...loginRow, ...runningRow }])
       ])
       const { body } = yield* chains.list()
       const expected = [
@@ -214,8 +214,8 @@ layer(testAppLayer())("runs of a chain", (it) => {
       const { body: chain } = yield* chains.create()
       const { body: other } = yield* chains.create()
       const run = runOf(chain, now, [
-        { ...first, ...succeeded },
-        { ...second, ...running }
+        { ...loginRow, ...succeededRow },
+        { ...closeRow, ...runningRow }
       ])
       yield* insertRuns(run)
       const [head, step] = run.map(({ id }) => id)
@@ -240,8 +240,8 @@ layer(testAppLayer())("runs of a chain", (it) => {
         ask("POST", `${member.workspace}/executions/${id}/cancel`, { token: member.access_token })
 
       const run = runOf(chain, now - minute, [
-        { ...first, ...succeeded },
-        { ...second, ...queued }
+        { ...loginRow, ...succeededRow },
+        { ...closeRow, ...queuedRow }
       ])
       yield* insertRuns(run)
       const [head, step] = run.map(({ id }) => id ?? "")
@@ -260,7 +260,7 @@ layer(testAppLayer())("runs of a chain", (it) => {
       assert.deepStrictEqual((yield* cancel(step ?? "")).body, answer.body)
       assert.strictEqual(statusAndError(yield* cancel(head ?? "")), "409 conflict")
 
-      const going = runOf(chain, now, [{ ...first, ...running }])
+      const going = runOf(chain, now, [{ ...loginRow, ...runningRow }])
       yield* insertRuns(going)
       const requested = yield* cancel(going[0]?.id ?? "")
       assert.deepStrictEqual([requested.status, requested.body.status], [200, "running"])

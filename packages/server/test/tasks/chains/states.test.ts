@@ -4,18 +4,18 @@ import { insertRuns, isUnfinished, type RunOrExecution } from "../executions/his
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
 import {
   setUpChains,
-  cancelled,
-  failed,
-  first,
-  queued,
+  cancelledRow,
+  failedRow,
+  loginRow,
+  queuedRow,
   runOf,
-  running,
-  second,
+  runningRow,
+  closeRow,
   type CheckedRun,
   runAndStepStatuses,
-  skipped,
-  succeeded,
-  third,
+  skippedRow,
+  succeededRow,
+  alarmRow,
   withoutResponses
 } from "./chains.ts"
 
@@ -26,55 +26,55 @@ const shapes: ReadonlyArray<
   readonly [ReadonlyArray<Partial<RunOrExecution>>, string, ReadonlyArray<string>]
 > = [
   [[{ status: "queued" }], "queued", ["queued", "pending", "pending"]],
-  [[{ ...first, ...running }], "running", ["running", "pending", "pending"]],
+  [[{ ...loginRow, ...runningRow }], "running", ["running", "pending", "pending"]],
   [
-    [{ ...first, ...queued, started_at: new Date(now), attempts_count: 1 }],
+    [{ ...loginRow, ...queuedRow, started_at: new Date(now), attempts_count: 1 }],
     "running",
     ["queued", "pending", "pending"]
   ],
   [
     [
-      { ...first, ...succeeded },
-      { ...second, ...queued }
+      { ...loginRow, ...succeededRow },
+      { ...closeRow, ...queuedRow }
     ],
     "running",
     ["succeeded", "queued", "pending"]
   ],
   [
     [
-      { ...first, ...succeeded },
-      { ...second, ...succeeded },
-      { ...third, ...skipped }
+      { ...loginRow, ...succeededRow },
+      { ...closeRow, ...succeededRow },
+      { ...alarmRow, ...skippedRow }
     ],
     "succeeded",
     ["succeeded", "succeeded", "skipped"]
   ],
   [
     [
-      { ...first, ...failed },
-      { ...second, ...skipped },
-      { ...third, ...succeeded }
+      { ...loginRow, ...failedRow },
+      { ...closeRow, ...skippedRow },
+      { ...alarmRow, ...succeededRow }
     ],
     "failed",
     ["failed", "skipped", "succeeded"]
   ],
   [
     [
-      { ...first, ...failed },
-      { ...second, ...skipped },
-      { ...third, ...cancelled }
+      { ...loginRow, ...failedRow },
+      { ...closeRow, ...skippedRow },
+      { ...alarmRow, ...cancelledRow }
     ],
     "cancelled",
     ["failed", "skipped", "cancelled"]
   ],
-  [[cancelled], "cancelled", ["cancelled", "skipped", "skipped"]],
+  [[cancelledRow], "cancelled", ["cancelled", "skipped", "skipped"]],
   [
-    [cancelled, { ...second, ...skipped }, { ...third, ...skipped }],
+    [cancelledRow, { ...closeRow, ...skippedRow }, { ...alarmRow, ...skippedRow }],
     "cancelled",
     ["cancelled", "skipped", "skipped"]
   ],
   [
-    [{ ...skipped, error: "overlap: the previous run was still in progress" }],
+    [{ ...skippedRow, error: "overlap: the previous run was still in progress" }],
     "skipped",
     ["skipped", "skipped", "skipped"]
   ]
@@ -87,7 +87,7 @@ layer(testAppLayer())("states of chain runs", (it) => {
       const { body: chain } = yield* chains.create()
       const { body: other } = yield* chains.create()
       const runs = shapes.map(([rows], index) => runOf(chain, now - index * minute, rows))
-      yield* insertRuns([...runs.flat(), ...runOf(other, now, [{ ...first, ...running }])])
+      yield* insertRuns([...runs.flat(), ...runOf(other, now, [{ ...loginRow, ...runningRow }])])
       const seen: Array<CheckedRun> = []
       let cursor = ""
       do {

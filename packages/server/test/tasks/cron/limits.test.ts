@@ -10,7 +10,7 @@ import {
 } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { enqueueMany } from "../../engine/runner/support/tasks.ts"
-import { setUpCron, cronOf } from "./tasks.ts"
+import { setUpCron, cronClientOf } from "./tasks.ts"
 
 /** Inserts tasks directly, because creating them one by one would take half a minute. */
 const insertTasks = Effect.fnUntraced(function* (member: Member, count: number) {
@@ -101,7 +101,7 @@ layer(testAppLayer())("a workspace of cron tasks", (it) => {
       const { body: task } = yield* owner.create()
       const as = (scopes: ReadonlyArray<string>) =>
         Effect.map(createKey(member, { scopes }), ({ key }) =>
-          cronOf({ ...member, access_token: key })
+          cronClientOf({ ...member, access_token: key })
         )
       const reader = yield* as(["tasks:read"])
       const writer = yield* as(["tasks:write"])

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { ask, createKey, logIn, statusAndError, signUp } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
-import { setUpCron, cronOf, insertExecution, insertRun, minimalCron } from "./tasks.ts"
+import { setUpCron, cronClientOf, insertExecution, insertRun, minimalCron } from "./tasks.ts"
 
 const day = 86_400_000
 
@@ -155,13 +155,13 @@ layer(testAppLayer())("cron task records", (it) => {
   it.effect("shows the latest execution: recent, long ago, or one that continues", () =>
     Effect.gen(function* () {
       const { member: earlier } = yield* setUpCron
-      const { body: task } = yield* cronOf(earlier).create()
-      const { body: other } = yield* cronOf(earlier).create({ name: "Never ran" })
+      const { body: task } = yield* cronClientOf(earlier).create()
+      const { body: other } = yield* cronClientOf(earlier).create({ name: "Never ran" })
       yield* leap("40 days")
       const now = testNow + 40 * day
       const { body: tokens } = yield* logIn(earlier.email)
       const member = { ...earlier, access_token: tokens.access_token }
-      const cron = cronOf(member)
+      const cron = cronClientOf(member)
 
       const lastRuns = Effect.gen(function* () {
         const got = (yield* cron.get(task.id)).body.last_run
@@ -218,9 +218,9 @@ layer(testAppLayer())("cron task records", (it) => {
       const ids: Array<string> = []
       for (const owner of [member, other, member, other]) {
         yield* TestClock.adjust(1)
-        ids.unshift((yield* cronOf(owner).create()).body.id)
+        ids.unshift((yield* cronClientOf(owner).create()).body.id)
       }
-      yield* cronOf(yield* signUp()).create()
+      yield* cronClientOf(yield* signUp()).create()
       const listAll = (token: string, query = "") => ask("GET", `/v1/cron-tasks${query}`, { token })
       const idsOf = (page: { data: ReadonlyArray<{ id: string }> }) => page.data.map(({ id }) => id)
 

@@ -15,7 +15,7 @@ export const minimalCron = {
 type Owner = Pick<Member, "workspace" | "access_token">
 
 /** Returns functions that send requests for cron tasks, with the owner's token. */
-export const cronOf = ({ access_token: token, workspace }: Owner) => {
+export const cronClientOf = ({ access_token: token, workspace }: Owner) => {
   const tasks = `${workspace}/cron`
   return {
     create: (input: object = {}, headers: Readonly<Record<string, string>> = {}) =>
@@ -44,7 +44,7 @@ export const setUpCron = Effect.gen(function* () {
   const { key } = yield* createKey(member, {
     scopes: ["tasks:read", "tasks:write", "executions:read"]
   })
-  return { member, key, cron: cronOf({ ...member, access_token: key }) }
+  return { member, key, cron: cronClientOf({ ...member, access_token: key }) }
 })
 
 /** Reads a task's queued runs, oldest first. */

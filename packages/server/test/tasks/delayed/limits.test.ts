@@ -10,7 +10,7 @@ import {
   runConcurrently
 } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { setUpDelayed, delayedOf, minimalDelayed } from "./tasks.ts"
+import { setUpDelayed, delayedClientOf, minimalDelayed } from "./tasks.ts"
 
 /** Changes that make a valid body invalid, with the path that the error reports. */
 const refused: ReadonlyArray<readonly [string, object, ReadonlyArray<string>]> = [
@@ -130,7 +130,7 @@ layer(testAppLayer({ plans: { ...selfHostedCatalog, byDefault } }))(
         const { body: due } = yield* owner.create({ delay_seconds: 0 })
         const as = (scopes: ReadonlyArray<string>) =>
           Effect.map(createKey(member, { scopes }), ({ key }) =>
-            delayedOf({ ...member, access_token: key })
+            delayedClientOf({ ...member, access_token: key })
           )
         const outcomes = (delayed: typeof owner) =>
           Effect.map(

@@ -5,7 +5,7 @@ import { ask, type Member } from "../../support/http.ts"
 
 export const minimalDelayed = { url: "https://api.example.com/trials/ended", delay_seconds: 3600 }
 
-export const delayedOf = ({
+export const delayedClientOf = ({
   access_token: token,
   workspace
 }: Pick<Member, "workspace" | "access_token">) => {
@@ -30,7 +30,7 @@ export const delayedOf = ({
 export const setUpDelayed = Effect.map(setUpCron, ({ key, member }) => ({
   member,
   key,
-  delayed: delayedOf({ ...member, access_token: key })
+  delayed: delayedClientOf({ ...member, access_token: key })
 }))
 
 /** Starts the task's run, as the runner does. */

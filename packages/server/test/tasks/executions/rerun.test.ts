@@ -4,13 +4,13 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import {
   setUpChains,
-  failed,
-  first,
+  failedRow,
+  loginRow,
   runOf,
-  second,
-  skipped,
-  succeeded,
-  third
+  closeRow,
+  skippedRow,
+  succeededRow,
+  alarmRow
 } from "../chains/chains.ts"
 import { setUpCron, runsOf } from "../cron/tasks.ts"
 import { ask, createKey, statusAndError, signUp } from "../../support/http.ts"
@@ -157,13 +157,13 @@ layer(testAppLayer())("running an execution again", (it) => {
       const { chains, key: token, member } = yield* setUpChains
       const { body: chain } = yield* chains.create()
       const over = runOf(chain, now - 5 * minute, [
-        { ...first, ...failed },
-        { ...second, ...skipped },
-        { ...third, ...succeeded }
+        { ...loginRow, ...failedRow },
+        { ...closeRow, ...skippedRow },
+        { ...alarmRow, ...succeededRow }
       ])
       const goesOn = runOf(chain, now - 2 * minute, [
-        { ...first, ...failed },
-        { ...third, status: "queued", step_index: 2 }
+        { ...loginRow, ...failedRow },
+        { ...alarmRow, status: "queued", step_index: 2 }
       ])
       yield* insertRuns([...over, ...goesOn])
       const rerun = (run: RunOrExecution | undefined) =>
@@ -246,19 +246,19 @@ layer(testAppLayer())("running executions of a filter again", (it) => {
       const { body: chain } = yield* chains.create()
       yield* insertRuns([
         ...runOf(chain, now - 9 * minute, [
-          { ...first, ...failed },
-          { ...second, ...failed },
-          { ...third, ...failed }
+          { ...loginRow, ...failedRow },
+          { ...closeRow, ...failedRow },
+          { ...alarmRow, ...failedRow }
         ]),
         ...runOf(chain, now - 8 * minute, [
-          { ...first, ...succeeded },
-          { ...second, ...succeeded },
-          { ...third, ...skipped }
+          { ...loginRow, ...succeededRow },
+          { ...closeRow, ...succeededRow },
+          { ...alarmRow, ...skippedRow }
         ]),
-        ...runOf(chain, now - 7 * minute, [{ ...skipped }]),
+        ...runOf(chain, now - 7 * minute, [{ ...skippedRow }]),
         ...runOf(chain, now - 6 * minute, [
-          { ...first, ...failed },
-          { ...third, status: "queued", step_index: 2 }
+          { ...loginRow, ...failedRow },
+          { ...alarmRow, status: "queued", step_index: 2 }
         ])
       ])
       const counts: Array<number> = []

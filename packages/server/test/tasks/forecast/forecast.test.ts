@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { chainsOf } from "../chains/chains.ts"
-import { setUpCron, cronOf } from "../cron/tasks.ts"
+import { chainClientOf } from "../chains/chains.ts"
+import { setUpCron, cronClientOf } from "../cron/tasks.ts"
 import { ask, statusAndError, signUp } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 
@@ -11,7 +11,7 @@ const beginForecast = Effect.gen(function* () {
   return {
     cron,
     member,
-    chains: chainsOf({ ...member, access_token: token }),
+    chains: chainClientOf({ ...member, access_token: token }),
     delay: (name: string, run_at: string) =>
       ask("POST", `${member.workspace}/delayed`, {
         token,
@@ -207,7 +207,7 @@ layer(testAppLayer())("a forecast", (it) => {
   it.effect("is not shown to others, and counts nothing of other workspaces", () =>
     Effect.gen(function* () {
       const { member } = yield* beginForecast
-      yield* cronOf(member).create({ schedule: "* * * * *" })
+      yield* cronClientOf(member).create({ schedule: "* * * * *" })
       const { access_token: token, workspace } = yield* signUp()
       const own = yield* ask("GET", `${workspace}/forecast`, { token })
       assert.deepInclude(own.body, { runs: 0, minutes: [], busiest: [] })

@@ -2,12 +2,12 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { deleteUnusedFlows } from "../../../src/engine/queues/flows.ts"
-import { chainsOf } from "../chains/chains.ts"
+import { chainClientOf } from "../chains/chains.ts"
 import { setUpCron } from "../cron/tasks.ts"
-import { delayedOf } from "../delayed/tasks.ts"
+import { delayedClientOf } from "../delayed/tasks.ts"
 import { ask, statusAndError } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { queuesOf } from "./queues.ts"
+import { queueClientOf } from "./queues.ts"
 
 const setUp = Effect.map(setUpCron, ({ cron, key, member }) => {
   const owner = { ...member, access_token: key }
@@ -15,9 +15,9 @@ const setUp = Effect.map(setUpCron, ({ cron, key, member }) => {
     member,
     key,
     cron,
-    chains: chainsOf(owner),
-    delayed: delayedOf(owner),
-    queues: queuesOf(owner)
+    chains: chainClientOf(owner),
+    delayed: delayedClientOf(owner),
+    queues: queueClientOf(owner)
   }
 })
 

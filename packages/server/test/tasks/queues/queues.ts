@@ -1,7 +1,7 @@
 import { ask, type Member } from "../../support/http.ts"
 
 /** Returns functions that send requests for queues, with a member's token or an API key. */
-export const queuesOf = ({
+export const queueClientOf = ({
   access_token: token,
   workspace
 }: Pick<Member, "workspace" | "access_token">) => {

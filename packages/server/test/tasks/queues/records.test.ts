@@ -2,12 +2,12 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { inState } from "../../engine/transitions/inState.ts"
-import { chainsOf } from "../chains/chains.ts"
-import { setUpCron, cronOf, insertExecution } from "../cron/tasks.ts"
-import { delayedOf } from "../delayed/tasks.ts"
+import { chainClientOf } from "../chains/chains.ts"
+import { setUpCron, cronClientOf, insertExecution } from "../cron/tasks.ts"
+import { delayedClientOf } from "../delayed/tasks.ts"
 import { ask, createKey, statusAndError, signUp } from "../../support/http.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
-import { queuesOf } from "./queues.ts"
+import { queueClientOf } from "./queues.ts"
 
 const setUp = Effect.map(setUpCron, ({ cron, key, member }) => {
   const owner = { ...member, access_token: key }
@@ -15,9 +15,9 @@ const setUp = Effect.map(setUpCron, ({ cron, key, member }) => {
     member,
     key,
     cron,
-    queues: queuesOf(owner),
-    delayed: delayedOf(owner),
-    chains: chainsOf(owner)
+    queues: queueClientOf(owner),
+    delayed: delayedClientOf(owner),
+    chains: chainClientOf(owner)
   }
 })
 
@@ -160,7 +160,7 @@ layer(testAppLayer())("queue records", (it) => {
     Effect.gen(function* () {
       const { member } = yield* setUp
       const reader = yield* createKey(member, { scopes: ["tasks:read"] })
-      const reads = queuesOf({ ...member, access_token: reader.key })
+      const reads = queueClientOf({ ...member, access_token: reader.key })
       assert.strictEqual((yield* reads.list()).status, 200)
       const refused = yield* reads.create()
       assert.strictEqual(statusAndError(refused), "403 insufficient_scope")
@@ -212,9 +212,9 @@ layer(testAppLayer())("queue records", (it) => {
   it.effect("is deleted with its workspace", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
-      const queues = queuesOf(member)
+      const queues = queueClientOf(member)
       const { id: queue_id } = (yield* queues.create()).body
-      yield* cronOf(member).create({ queue_id })
+      yield* cronClientOf(member).create({ queue_id })
       const other = (yield* ask("POST", "/v1/workspaces", {
         token: member.access_token,
         body: { name: "another" }

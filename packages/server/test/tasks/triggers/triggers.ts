@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { createHmac } from "node:crypto"
 import { ask } from "../../support/http.ts"
-import { chainsOf } from "../chains/chains.ts"
+import { chainClientOf } from "../chains/chains.ts"
 import { setUpCron } from "../cron/tasks.ts"
 
 type Headers = Readonly<Record<string, string>>
@@ -70,7 +70,7 @@ export const setUpTrigger = Effect.fnUntraced(function* (
   const { cron, key: token, member } = yield* setUpCron
   const { body: task } = yield* kind === "cron"
     ? cron.create()
-    : chainsOf({ ...member, access_token: token }).create()
+    : chainClientOf({ ...member, access_token: token }).create()
   const path = `${member.workspace}/${kind}/${task.id}/trigger`
   const set = (input: object) => ask("PUT", path, { token, body: input })
   const { body: trigger } = yield* set(

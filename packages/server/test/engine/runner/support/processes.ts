@@ -35,7 +35,7 @@ export const startNode = (
       })
   )
 
-export const exitOf = (child: ChildProcess) =>
+export const waitForExit = (child: ChildProcess) =>
   Effect.callback<number | null>((resume) => {
     if (child.exitCode !== null) resume(Effect.succeed(child.exitCode))
     else child.on("exit", (code) => resume(Effect.succeed(code)))
