@@ -43,7 +43,7 @@ export const smallCall: CallShape = {
   keepsConnections: true
 }
 
-export interface ObserveOptions extends Pick<EngineOptions, "database" | "env"> {
+export interface MeasuredEngineOptions extends Pick<EngineOptions, "database" | "env"> {
   readonly call?: CallShape | undefined
 }
 
@@ -73,7 +73,7 @@ const untilDone = async (engine: Engine, calls: number) => {
 
 export const startMeasuredEngine = async (
   start: StartEngine,
-  { call = smallCall, database, env }: ObserveOptions
+  { call = smallCall, database, env }: MeasuredEngineOptions
 ): Promise<MeasuredEngine> => {
   await using starting = new AsyncDisposableStack()
   const certificate = call.overTls ? starting.use(makeCertificate()) : undefined

@@ -104,11 +104,11 @@ const listStatement = `
   ORDER BY t.id DESC
   LIMIT $2`
 
-export const text = { type: "string" }
-export const optionalText = { type: ["string", "null"] }
+export const textSchema = { type: "string" }
+export const optionalTextSchema = { type: ["string", "null"] }
 const integer = { type: "integer" }
 const optionalObject = { type: ["object", "null"], additionalProperties: true }
-const texts = { type: "array", items: text }
+const texts = { type: "array", items: textSchema }
 
 /** The response schema, which Fastify compiles to a serializer. */
 export const cronListSchema = {
@@ -119,59 +119,63 @@ export const cronListSchema = {
       items: {
         type: "object",
         properties: {
-          id: text,
-          workspace_id: text,
-          key: optionalText,
+          id: textSchema,
+          workspace_id: textSchema,
+          key: optionalTextSchema,
           version: integer,
-          name: text,
+          name: textSchema,
           tags: texts,
-          schedule: text,
-          method: text,
-          url: text,
-          headers: { type: "object", additionalProperties: text },
-          body: optionalText,
+          schedule: textSchema,
+          method: textSchema,
+          url: textSchema,
+          headers: { type: "object", additionalProperties: textSchema },
+          body: optionalTextSchema,
           timeout_seconds: integer,
           retry_count: integer,
           run_on: optionalObject,
           worker_wait_seconds: integer,
-          queue_id: optionalText,
-          queue_key: optionalText,
-          body_contains: optionalText,
-          body_lacks: optionalText,
+          queue_id: optionalTextSchema,
+          queue_key: optionalTextSchema,
+          body_contains: optionalTextSchema,
+          body_lacks: optionalTextSchema,
           completion: optionalObject,
           auth: optionalObject,
           created_by: optionalObject,
           updated_by: optionalObject,
-          starts_at: optionalText,
-          ends_at: optionalText,
+          starts_at: optionalTextSchema,
+          ends_at: optionalTextSchema,
           excluded_calendar: optionalObject,
           excluded_days: texts,
           jitter_seconds: integer,
           on_failure: optionalObject,
-          on_pause: text,
+          on_pause: textSchema,
           on_success: optionalObject,
           pause_after_failures: { type: ["integer", "null"] },
           paused: { type: "boolean" },
-          paused_reason: optionalText,
-          precision: text,
+          paused_reason: optionalTextSchema,
+          precision: textSchema,
           retry: optionalObject,
-          success_codes: { type: ["array", "null"], items: text },
-          timezone: text,
-          overlap: text,
-          missed: text,
-          dst_overlap: text,
-          status: text,
-          next_run_at: optionalText,
+          success_codes: { type: ["array", "null"], items: textSchema },
+          timezone: textSchema,
+          overlap: textSchema,
+          missed: textSchema,
+          dst_overlap: textSchema,
+          status: textSchema,
+          next_run_at: optionalTextSchema,
           last_run: {
             type: ["object", "null"],
-            properties: { execution_id: text, status: text, finished_at: optionalText }
+            properties: {
+              execution_id: textSchema,
+              status: textSchema,
+              finished_at: optionalTextSchema
+            }
           },
-          created_at: text,
-          updated_at: text
+          created_at: textSchema,
+          updated_at: textSchema
         }
       }
     },
-    next_cursor: optionalText,
+    next_cursor: optionalTextSchema,
     total: { type: ["integer", "null"] }
   }
 }

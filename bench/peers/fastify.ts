@@ -7,7 +7,7 @@ import fastify, { type FastifyRequest } from "fastify"
 import { jwtVerify } from "jose"
 import { createHmac, createSecretKey, hkdfSync } from "node:crypto"
 import { Pool } from "pg"
-import { cronListSchema, listCronTasks, optionalText, text } from "./cronList.ts"
+import { cronListSchema, listCronTasks, optionalTextSchema, textSchema } from "./cronList.ts"
 
 const pool = new Pool({ connectionString: process.env["DATABASE_URL"], max: 10 })
 
@@ -113,20 +113,20 @@ const keyListSchema = {
       items: {
         type: "object",
         properties: {
-          id: text,
-          name: text,
-          key_prefix: text,
-          scopes: { type: "array", items: text },
-          expires_at: optionalText,
-          last_used_at: optionalText,
+          id: textSchema,
+          name: textSchema,
+          key_prefix: textSchema,
+          scopes: { type: "array", items: textSchema },
+          expires_at: optionalTextSchema,
+          last_used_at: optionalTextSchema,
           is_active: { type: "boolean" },
-          created_at: text,
-          revoked_at: optionalText,
-          created_by: optionalText
+          created_at: textSchema,
+          revoked_at: optionalTextSchema,
+          created_by: optionalTextSchema
         }
       }
     },
-    next_cursor: optionalText
+    next_cursor: optionalTextSchema
   }
 }
 

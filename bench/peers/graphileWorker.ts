@@ -7,11 +7,11 @@ import { Logger, run } from "graphile-worker"
 import { createServer } from "node:http"
 import { Pool } from "pg"
 import { type JobPayload, makeCall, concurrency } from "./calls.ts"
-import { historyWriter, makeHistory } from "./history.ts"
+import { historyWriter, createHistoryTable } from "./history.ts"
 
 const connectionString = process.env["DATABASE_URL"] ?? ""
 const pool = new Pool({ connectionString, max: 10 })
-await makeHistory(pool, "bigint")
+await createHistoryTable(pool, "bigint")
 const write = historyWriter(pool)
 
 const runner = await run({

@@ -5,7 +5,7 @@
 import type { Pool as Database } from "pg"
 import type { HistoryRow } from "./calls.ts"
 
-export const makeHistory = (database: Database, idType: "bigint" | "uuid") =>
+export const createHistoryTable = (database: Database, idType: "bigint" | "uuid") =>
   database.query(`
     CREATE TABLE history (
       id ${idType} PRIMARY KEY,
@@ -22,7 +22,7 @@ export const makeHistory = (database: Database, idType: "bigint" | "uuid") =>
     CREATE INDEX history_by_workspace ON history (workspace_id, id DESC);
     CREATE INDEX history_by_task ON history (task_id, id DESC)`)
 
-export const writeHistory = (database: Database, rows: ReadonlyArray<HistoryRow>) =>
+export const insertHistory = (database: Database, rows: ReadonlyArray<HistoryRow>) =>
   database.query({
     name: "write_history",
     text: "INSERT INTO history SELECT * FROM json_populate_recordset(NULL::history, $1)",
@@ -42,7 +42,7 @@ export const historyWriter = (database: Database) => {
     const batch = rows
     rows = []
     next = undefined
-    underWay = writeHistory(database, batch)
+    underWay = insertHistory(database, batch)
     await underWay
   }
   return (row: HistoryRow): Promise<void> => {

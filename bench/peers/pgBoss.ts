@@ -6,11 +6,11 @@ import { createServer } from "node:http"
 import { Pool } from "pg"
 import { PgBoss } from "pg-boss"
 import { type JobPayload, makeCall, concurrency } from "./calls.ts"
-import { makeHistory, writeHistory } from "./history.ts"
+import { createHistoryTable, insertHistory } from "./history.ts"
 
 const connectionString = process.env["DATABASE_URL"] ?? ""
 const pool = new Pool({ connectionString, max: 10 })
-await makeHistory(pool, "uuid")
+await createHistoryTable(pool, "uuid")
 
 const workers = 4
 const boss = new PgBoss({ connectionString, max: 10 })
@@ -26,7 +26,7 @@ await boss.work<JobPayload>(
     burstWhenBatchFull: true
   },
   async (jobs) => {
-    await writeHistory(pool, await Promise.all(jobs.map(({ data, id }) => makeCall(id, data))))
+    await insertHistory(pool, await Promise.all(jobs.map(({ data, id }) => makeCall(id, data))))
   }
 )
 

@@ -6,7 +6,7 @@ import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
 import { ButtonLink } from "../ui/actions/Button.tsx"
-import { type Column, List, menuColumn, rowTitle, rowDetailClass } from "../ui/lists/List.tsx"
+import { type Column, List, menuColumn, rowTitleClass, rowDetailClass } from "../ui/lists/List.tsx"
 import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { RelativeTime } from "../ui/values/Time.tsx"
 import { KeyMenu } from "./KeyMenu.tsx"
@@ -82,7 +82,7 @@ const columnsWith = (
         <Link
           to="/w/$workspaceId/keys/$keyId"
           params={{ workspaceId, keyId: id }}
-          className={rowTitle}
+          className={rowTitleClass}
         >
           {name}
         </Link>

@@ -4,7 +4,7 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
-import { CopyText } from "../ui/values/Copy.tsx"
+import { CopyableText } from "../ui/values/Copy.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { type FactsByName, FactsSection, Page } from "../ui/layout/Page.tsx"
 import { RelativeTime, ShortTime } from "../ui/values/Time.tsx"
@@ -111,5 +111,5 @@ const factsOf = (apiKey: ApiKey): FactsByName => ({
       <span className="font-mono text-sm">{apiKey.allowed_ips.join(", ")}</span>
     ),
   Created: <ShortTime at={apiKey.created_at} />,
-  Id: <CopyText text={apiKey.id} />
+  Id: <CopyableText text={apiKey.id} />
 })

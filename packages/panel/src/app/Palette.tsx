@@ -9,7 +9,7 @@ import { Spinner } from "../ui/messages/Spinner.tsx"
 import { workspacesOptions } from "../data/queries.ts"
 import {
   sortByRelevance,
-  findPages,
+  findPagesAndActions,
   type PaletteItem,
   findWorkspaces,
   paletteItemOptions
@@ -33,7 +33,7 @@ const Palette = ({
   const things = useQuery(paletteItemOptions(workspaceId, asked))
   const { data: workspaces = [] } = useQuery(workspacesOptions)
   const found: ReadonlyArray<PaletteItem> = sortByRelevance(text.trim(), [
-    ...findPages(workspaceId, text.trim(), useHasRole()),
+    ...findPagesAndActions(workspaceId, text.trim(), useHasRole()),
     ...(asked === "" ? [] : (things.data ?? [])),
     ...findWorkspaces(workspaces, workspaceId, asked)
   ])

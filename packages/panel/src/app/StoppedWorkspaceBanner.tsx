@@ -1,7 +1,7 @@
 import type { Workspace } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
 import { RoleGate } from "../ui/role.tsx"
-import { Dot } from "../ui/values/Status.tsx"
+import { StatusDot } from "../ui/values/Status.tsx"
 import { RelativeTime } from "../ui/values/Time.tsx"
 
 /** A banner on every page of a stopped workspace, saying that no runs start. */
@@ -17,7 +17,7 @@ export const StoppedWorkspaceBanner = ({
       role="alert"
       className="sticky top-0 z-20 flex flex-wrap items-center justify-center gap-x-2.5 border-b border-bad/30 tint-bad px-4 py-1.5 text-sm text-bad max-md:top-14"
     >
-      <Dot tone="bad" />
+      <StatusDot tone="bad" />
       <span>
         This workspace was stopped <RelativeTime at={at} />. No run starts until it is resumed.
       </span>

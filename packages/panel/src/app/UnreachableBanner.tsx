@@ -1,5 +1,5 @@
 import { useIsUnreachable } from "../data/live.ts"
-import { Dot } from "../ui/values/Status.tsx"
+import { StatusDot } from "../ui/values/Status.tsx"
 
 export const UnreachableBanner = () =>
   useIsUnreachable() && (
@@ -7,7 +7,7 @@ export const UnreachableBanner = () =>
       role="status"
       className="sticky top-0 z-20 flex items-center justify-center gap-2.5 border-b border-warn/30 tint-warn px-4 py-1.5 text-sm max-md:top-14"
     >
-      <Dot tone="warn" />
+      <StatusDot tone="warn" />
       The service cannot be reached. This page may be out of date.
     </p>
   )

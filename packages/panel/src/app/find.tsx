@@ -65,7 +65,7 @@ export const sortByRelevance = (
 }
 
 /** Finds the pages and actions that contain all typed words. */
-export const findPages = (
+export const findPagesAndActions = (
   workspaceId: string | undefined,
   text: string,
   may: (needed: Role | undefined) => boolean

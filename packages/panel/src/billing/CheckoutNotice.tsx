@@ -5,7 +5,7 @@ import { type ReactNode, useEffect, useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { classes } from "../ui/classes.ts"
-import { Dot } from "../ui/values/Status.tsx"
+import { StatusDot } from "../ui/values/Status.tsx"
 import { refetchBilling } from "./queries.ts"
 import type { CheckoutOutcome } from "./search.ts"
 
@@ -38,7 +38,7 @@ export const CheckoutNotice = ({
     )
   }
   return (
-    <Notice tone="live" icon={<Dot tone="live" />} title="Your payment is being confirmed">
+    <Notice tone="live" icon={<StatusDot tone="live" />} title="Your payment is being confirmed">
       {isLate
         ? "This takes longer than usual. The plan changes as soon as the payment provider confirms the payment. You can leave this page."
         : "The plan changes here in a few seconds."}

@@ -12,6 +12,7 @@ export const client = new SchedulingClient({
 
 const clients = new Map<WorkspaceId, SchedulingClient>()
 
+/** Returns the SDK client whose requests are made in the workspace. */
 export const clientOf = (workspaceId: WorkspaceId): SchedulingClient => {
   const known = clients.get(workspaceId)
   if (known !== undefined) return known
@@ -20,6 +21,7 @@ export const clientOf = (workspaceId: WorkspaceId): SchedulingClient => {
   return created
 }
 
+/** Returns the id of the workspace in the URL, and its SDK client. */
 export const useWorkspace = () => {
   const { workspaceId } = useParams({ from: "/inside/w/$workspaceId" })
   return { workspaceId, api: clientOf(workspaceId) }

@@ -5,7 +5,7 @@ import { Card } from "../ui/layout/Page.tsx"
 import { now } from "../ui/values/clock.ts"
 import { formatCount } from "../ui/values/format.ts"
 import { LegendKey } from "../ui/values/LegendKey.tsx"
-import { type Bar, isInPeriod, type Period, periodBetween, totalOf } from "./histogram.ts"
+import { type Bar, isInPeriod, type Period, periodBetween, totalOfBar } from "./histogram.ts"
 
 /**
  * A bar chart of executions over time. To select a period, drag across the bars or hold Shift and
@@ -22,7 +22,7 @@ export const ExecutionBars = ({
   readonly onPeriod: (period: Period) => void
   readonly note: ReactNode
 }) => {
-  const fullest = Math.max(1, ...bars.map(totalOf))
+  const fullest = Math.max(1, ...bars.map(totalOfBar))
   const columns = bars.map((bar) => ({ start: bar.start, end: bar.end, values: valuesOf(bar) }))
   return (
     <Card className="px-4 pt-3 pb-2">

@@ -4,7 +4,7 @@ import { Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { useNow } from "../ui/values/clock.ts"
 import { ExecutionBars } from "./ExecutionBars.tsx"
-import { barsOf, barsQuery, type Period, totalOf } from "./histogram.ts"
+import { barsOf, statsQueryOf, type Period, totalOfBar } from "./histogram.ts"
 import { executionQueries } from "./queries.ts"
 import type { ExecutionSearch } from "./search.ts"
 
@@ -18,7 +18,7 @@ export const ExecutionHistogram = ({
 }) => {
   const { workspaceId } = useWorkspace()
   const { task_id } = search
-  const query = barsQuery(search, useNow(60_000))
+  const query = statsQueryOf(search, useNow(60_000))
   const { data, error, refetch } = useQuery(
     executionQueries.stats(workspaceId, { ...query, ...(task_id !== undefined && { task_id }) })
   )
@@ -32,7 +32,7 @@ export const ExecutionHistogram = ({
     )
   }
   const bars = barsOf(data.buckets, query.bucket ?? "hour")
-  if (!bars.some((bar) => totalOf(bar) > 0)) return null
+  if (!bars.some((bar) => totalOfBar(bar) > 0)) return null
   return (
     <div className="mb-4">
       <ExecutionBars

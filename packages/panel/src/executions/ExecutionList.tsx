@@ -4,7 +4,13 @@ import { type ReactNode, useMemo } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { useIsLive } from "../data/live.ts"
 import { useList } from "../data/queries.ts"
-import { type Column, List, rowLinkClass, rowTitle, rowDetailClass } from "../ui/lists/List.tsx"
+import {
+  type Column,
+  List,
+  rowLinkClass,
+  rowTitleClass,
+  rowDetailClass
+} from "../ui/lists/List.tsx"
 import { capitalize } from "../ui/values/format.ts"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { ShortTime, Duration } from "../ui/values/Time.tsx"
@@ -26,14 +32,14 @@ export const ExecutionList = ({
   readonly limit?: number
 }) => {
   const { workspaceId } = useWorkspace()
-  const list = useExecutions(
+  const list = useExecutionList(
     isScheduled
       ? executionQueries.scheduled(workspaceId)
       : executionQueries.list(workspaceId, search)
   )
   const isShort = limit !== undefined
   const columns = useMemo(() => {
-    const all = columnsFor(workspaceId, showsTask)
+    const all = executionColumnsFor(workspaceId, showsTask)
     const hidden = isScheduled ? ["late", "result", "duration"] : isShort ? ["late", "result"] : []
     return all.filter(({ key }) => ![...rare, ...hidden].includes(key))
   }, [workspaceId, showsTask, isScheduled, isShort])
@@ -41,7 +47,7 @@ export const ExecutionList = ({
   return <List {...shown} label="Executions" columns={columns} empty={empty} />
 }
 
-export const useExecutions = (options: ReturnType<typeof executionQueries.list>) => {
+export const useExecutionList = (options: ReturnType<typeof executionQueries.list>) => {
   const isLive = useIsLive()
   return useList({
     ...options,
@@ -64,7 +70,7 @@ const triggers: Readonly<Record<string, string>> = {
 /** Columns that are hidden by default. */
 const rare: ReadonlyArray<string> = ["trigger", "attempts", "id"]
 
-export const columnsFor = (
+export const executionColumnsFor = (
   workspaceId: WorkspaceId,
   showsTask: boolean
 ): ReadonlyArray<Column<Execution>> => {
@@ -83,7 +89,7 @@ export const columnsFor = (
     className: "grow basis-0",
     cell: ({ id, kind, scheduled_for, step, task_id }) => (
       <>
-        {link(id, rowTitle, <TaskName taskId={task_id} />)}
+        {link(id, rowTitleClass, <TaskName taskId={task_id} />)}
         <span className={rowDetailClass}>
           <ShortTime at={scheduled_for} className="lg:hidden" />
           <span className="max-lg:hidden">{kind}</span>

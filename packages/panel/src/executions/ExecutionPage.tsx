@@ -20,7 +20,7 @@ import { isGone, Problem } from "../ui/messages/Problem.tsx"
 import { formatShortExactDateTime } from "../ui/values/format.ts"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { Code } from "../ui/values/Code.tsx"
-import { CopyText } from "../ui/values/Copy.tsx"
+import { CopyableText } from "../ui/values/Copy.tsx"
 import { Status } from "../ui/values/Status.tsx"
 import { ShortTime, Duration, ExactTime } from "../ui/values/Time.tsx"
 import { Attempts } from "./Attempts.tsx"
@@ -204,5 +204,5 @@ const factsOf = (execution: ExecutionDetail): FactsByName => ({
   Finished: <ExactTime at={execution.finished_at} />,
   Duration: <Duration ms={execution.duration_ms} />,
   "Error code": execution.error?.code,
-  Id: <CopyText text={execution.id} />
+  Id: <CopyableText text={execution.id} />
 })

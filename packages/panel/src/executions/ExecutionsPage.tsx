@@ -4,13 +4,13 @@ import { useWorkspace } from "../data/client.ts"
 import { useIsLive } from "../data/live.ts"
 import { taskKinds } from "../data/tasks.ts"
 import { Button, ButtonLink } from "../ui/actions/Button.tsx"
-import { Choice } from "../ui/forms/Field.tsx"
+import { RadioButtons } from "../ui/forms/Field.tsx"
 import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { Filters } from "../ui/lists/Filters.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
 import { RoleGate } from "../ui/role.tsx"
 import { formatCount, formatDateTime } from "../ui/values/format.ts"
-import { Dot } from "../ui/values/Status.tsx"
+import { StatusDot } from "../ui/values/Status.tsx"
 import { ColumnsMenu } from "./columns.tsx"
 import { ExecutionHistogram } from "./ExecutionHistogram.tsx"
 import { ExecutionTabs } from "./ExecutionTabs.tsx"
@@ -37,7 +37,7 @@ export const ExecutionsPage = () => {
         <>
           {isLive && (
             <span className="flex h-9 items-center gap-2 text-sm text-soft">
-              <Dot tone="live" />
+              <StatusDot tone="live" />
               Live
             </span>
           )}
@@ -52,7 +52,7 @@ export const ExecutionsPage = () => {
       <ExecutionTabs />
       <ExecutionHistogram search={search} filter={filter} />
       <Filters>
-        <Choice
+        <RadioButtons
           label="Kind"
           value={search.kind ?? "all"}
           options={[

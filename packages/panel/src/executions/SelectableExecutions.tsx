@@ -10,7 +10,7 @@ import { showErrorToast } from "../ui/messages/toast.ts"
 import { useHasRole } from "../ui/role.tsx"
 import { formatShortExactDateTime } from "../ui/values/format.ts"
 import { optionalColumns, shownColumns } from "./columns.tsx"
-import { columnsFor, useExecutions } from "./ExecutionList.tsx"
+import { executionColumnsFor, useExecutionList } from "./ExecutionList.tsx"
 import { executionQueries } from "./queries.ts"
 import { type ExecutionSearch, listQueryOf } from "./search.ts"
 import { TaskName } from "./TaskLink.tsx"
@@ -34,7 +34,7 @@ export const SelectableExecutions = ({
 }) => {
   const { api, workspaceId } = useWorkspace()
   const query = listQueryOf(search)
-  const list = useExecutions(executionQueries.list(workspaceId, query))
+  const list = useExecutionList(executionQueries.list(workspaceId, query))
   const selection = useSelection(list.rows)
   // The matching executions, including those that are not loaded yet.
   const [matching, setMatching] = useState<ReadonlyArray<Execution>>()
@@ -43,7 +43,7 @@ export const SelectableExecutions = ({
   const shown = shownColumns.use()
   const columns = useMemo(() => {
     const hidden = new Set<string>(optionalColumns.filter((key) => !shown.includes(key)))
-    const all = columnsFor(workspaceId, true).filter(({ key }) => !hidden.has(key))
+    const all = executionColumnsFor(workspaceId, true).filter(({ key }) => !hidden.has(key))
     return maySelect ? [selectionColumn<Execution>("execution", labelOf), ...all] : all
   }, [workspaceId, shown, maySelect])
 

@@ -27,7 +27,7 @@ export interface Period {
  * Returns the query for the bars. They cover the last two days, or more if the period begins
  * earlier.
  */
-export const barsQuery = ({ from }: Period, now: number): ExecutionsGetStatsQuery => {
+export const statsQueryOf = ({ from }: Period, now: number): ExecutionsGetStatsQuery => {
   const age = from === undefined ? 0 : now - Date.parse(from)
   const [bucket, length, count] =
     age < 48 * hourMs
@@ -108,7 +108,7 @@ export const barsOfSeries = ({ bucket_seconds, buckets }: TaskUptimeSeries): Rea
   })
 }
 
-export const totalOf = ({ failed, other, succeeded }: Bar): number => succeeded + failed + other
+export const totalOfBar = ({ failed, other, succeeded }: Bar): number => succeeded + failed + other
 
 /** Returns whether a bar lies in the filter's period. False without such a period. */
 export const isInPeriod = ({ end, start }: Bar, { from, to }: Period): boolean =>

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { CalendarClock } from "lucide-react"
 import { useWorkspace } from "../data/client.ts"
 import { ButtonLink } from "../ui/actions/Button.tsx"
-import { Choice } from "../ui/forms/Field.tsx"
+import { RadioButtons } from "../ui/forms/Field.tsx"
 import { FigureCard, FigureCards } from "../ui/layout/FigureCard.tsx"
 import { Card, EmptyState, Page, Section } from "../ui/layout/Page.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
@@ -28,7 +28,7 @@ export const ForecastPage = () => {
       title="Forecast"
       description="When runs will start, where they collide and how much jitter would spread them."
       actions={
-        <Choice<ForecastSpan>
+        <RadioButtons<ForecastSpan>
           label="Period"
           value={span}
           options={forecastSpans}

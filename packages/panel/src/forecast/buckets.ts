@@ -1,5 +1,6 @@
 import type { Forecast } from "@scheduling/sdk"
 
+/** The runs of a forecast in a period that the chart shows as one bar. */
 export interface Bucket {
   readonly start: number
   readonly runs: number

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
-import { type Column, List, rowTitle, rowDetailClass } from "../ui/lists/List.tsx"
+import { type Column, List, rowTitleClass, rowDetailClass } from "../ui/lists/List.tsx"
 import { useNow } from "../ui/values/clock.ts"
 import { formatDuration } from "../ui/values/format.ts"
 import { ApiMessage } from "../ui/values/ApiMessage.tsx"
@@ -69,7 +69,7 @@ const columns: ReadonlyArray<Column<Incident>> = [
         <Link
           to="/w/$workspaceId/incidents/$incidentId"
           params={{ workspaceId: workspace_id, incidentId: id }}
-          className={rowTitle}
+          className={rowTitleClass}
         >
           {stripDirectionMarks(subject.name)}
         </Link>

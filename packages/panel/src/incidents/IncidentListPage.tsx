@@ -1,6 +1,6 @@
 import { CircleCheck, X } from "lucide-react"
 import { Button } from "../ui/actions/Button.tsx"
-import { Choice } from "../ui/forms/Field.tsx"
+import { RadioButtons } from "../ui/forms/Field.tsx"
 import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { Filters } from "../ui/lists/Filters.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
@@ -13,7 +13,7 @@ export const IncidentListPage = () => {
   return (
     <Page title="Incidents" description="Outages of your monitors, and tasks that keep failing.">
       <Filters>
-        <Choice
+        <RadioButtons
           label="Status"
           value={search.open ?? "all"}
           options={[

@@ -5,7 +5,7 @@ import { useWorkspace } from "../data/client.ts"
 import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import { FactsSection, Page, Section } from "../ui/layout/Page.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
-import { CopyText } from "../ui/values/Copy.tsx"
+import { CopyableText } from "../ui/values/Copy.tsx"
 import { ApiMessage } from "../ui/values/ApiMessage.tsx"
 import { Badge } from "../ui/values/Status.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
@@ -87,7 +87,7 @@ const IncidentFacts = ({ incident }: { readonly incident: IncidentDetail }) => {
           snoozed_until !== null && { "Snoozed until": <ShortTime at={snoozed_until} /> }),
         ...(suppressed_by !== null && { "Suppressed by": <SuppressorLink id={suppressed_by} /> }),
         [isTask(incident) ? "Task" : "Monitor"]: <SubjectLink subject={subject} />,
-        Id: <CopyText text={id} />
+        Id: <CopyableText text={id} />
       }}
     />
   )

@@ -10,7 +10,7 @@ import { useForm } from "../ui/forms/useForm.ts"
 import { Card, Section } from "../ui/layout/Page.tsx"
 import { RoleGate } from "../ui/role.tsx"
 import { ApiMessage } from "../ui/values/ApiMessage.tsx"
-import { Dot, Status } from "../ui/values/Status.tsx"
+import { StatusDot, Status } from "../ui/values/Status.tsx"
 import { ShortTime, ExactTime } from "../ui/values/Time.tsx"
 import { refetchIncidents } from "./queries.ts"
 
@@ -28,7 +28,7 @@ export const IncidentTimeline = ({ incident }: { readonly incident: IncidentDeta
               className="flex items-baseline gap-3 px-5 py-3"
             >
               <span className="flex shrink-0 self-start pt-2">
-                <Dot tone={tones[entry.type]} />
+                <StatusDot tone={tones[entry.type]} />
               </span>
               <div className="min-w-0 grow wrap-anywhere">
                 <Entry entry={entry} delivery={byId.get(entry.delivery_id ?? "")} />

@@ -6,7 +6,7 @@ import { useRuleTargets } from "../data/targets.ts"
 import { dateTimeInputOf } from "../tasks/schedule/firingOptionValues.ts"
 import { ZoneInput } from "../tasks/schedule/ZoneInput.tsx"
 import { Sheet } from "../ui/actions/Dialog.tsx"
-import { Checkbox, Choice, Field, Input } from "../ui/forms/Field.tsx"
+import { Checkbox, RadioButtons, Field, Input } from "../ui/forms/Field.tsx"
 import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { uniqueKeyFrom } from "../ui/forms/uniqueKeyFrom.ts"
 import { DurationField } from "../ui/forms/DurationField.tsx"
@@ -101,7 +101,7 @@ export const MaintenanceSheet = ({
             placeholder="Database upgrade"
           />
         </Field>
-        <Choice
+        <RadioButtons
           label="When"
           value={values.repeats}
           options={[

@@ -5,7 +5,7 @@ import { Field, Input, Select } from "../ui/forms/Field.tsx"
 import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { refetchMembers } from "./queries.ts"
-import { roles } from "./roles.ts"
+import { roleDescriptions } from "./roles.ts"
 
 export const InviteSheet = ({
   onClose,
@@ -31,7 +31,7 @@ export const InviteSheet = ({
           <Input {...form.text("email")} type="email" autoComplete="off" required autoFocus />
         </Field>
         <Field label="Role" error={form.errorOf("role")}>
-          <Select {...form.text("role")} options={roles} />
+          <Select {...form.text("role")} options={roleDescriptions} />
         </Field>
         <FormFooter form={form} action="Send invitation" onCancel={onClose} />
       </form>

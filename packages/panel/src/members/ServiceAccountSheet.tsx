@@ -6,7 +6,7 @@ import { Field, Input, Select } from "../ui/forms/Field.tsx"
 import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { serviceAccountQueries } from "./queries.ts"
-import { roles } from "./roles.ts"
+import { roleDescriptions } from "./roles.ts"
 
 /** Creates or edits a service account. */
 export const ServiceAccountSheet = ({
@@ -50,7 +50,10 @@ export const ServiceAccountSheet = ({
           />
         </Field>
         <Field label="Role" error={form.errorOf("role")}>
-          <Select {...form.text("role")} options={roles.filter(([role]) => role !== "owner")} />
+          <Select
+            {...form.text("role")}
+            options={roleDescriptions.filter(([role]) => role !== "owner")}
+          />
         </Field>
         <FormFooter
           form={form}

@@ -1,6 +1,6 @@
 import type { Role } from "@scheduling/sdk"
 
-export const roles: ReadonlyArray<readonly [role: Role, name: string]> = [
+export const roleDescriptions: ReadonlyArray<readonly [role: Role, name: string]> = [
   ["viewer", "Viewer: can read tasks, executions, monitors and notifications"],
   ["editor", "Editor: can also edit tasks, queues, monitors and notifications"],
   ["admin", "Admin: can also manage keys, workers, members, secrets and the workspace's name"],

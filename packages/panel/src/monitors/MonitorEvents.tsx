@@ -6,6 +6,7 @@ import { type Column, List } from "../ui/lists/List.tsx"
 import { ShortTime } from "../ui/values/Time.tsx"
 import { eventPollingOptions } from "./queries.ts"
 
+/** How the events of a kind of monitor are listed. */
 export interface EventListOptions<Event> {
   readonly title: string
   readonly empty: string

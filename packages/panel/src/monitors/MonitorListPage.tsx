@@ -15,7 +15,7 @@ import {
   type Column,
   List,
   menuColumn,
-  rowTitle,
+  rowTitleClass,
   rowDetailClass,
   statusDetailClass
 } from "../ui/lists/List.tsx"
@@ -175,7 +175,7 @@ const columns: ReadonlyArray<Column<Monitor>> = [
     className: "grow basis-0",
     cell: (monitor) => (
       <>
-        <Link {...monitorLink(monitor)} className={rowTitle}>
+        <Link {...monitorLink(monitor)} className={rowTitleClass}>
           {monitor.name}
         </Link>
         <span className={rowDetailClass}>{monitorKinds[monitor.kind].name}</span>

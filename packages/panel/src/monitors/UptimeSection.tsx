@@ -4,7 +4,7 @@ import { useState } from "react"
 import { clientOf, useWorkspace } from "../data/client.ts"
 import { uptimePeriods } from "../data/uptimePeriods.ts"
 import { DurationChart } from "../ui/charts/DurationChart.tsx"
-import { Choice } from "../ui/forms/Field.tsx"
+import { RadioButtons } from "../ui/forms/Field.tsx"
 import { FigureCard, FigureCards } from "../ui/layout/FigureCard.tsx"
 import { Section } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
@@ -40,7 +40,7 @@ export const UptimeSection = ({ monitorId }: { readonly monitorId: MonitorId }) 
     <Section
       title="Uptime"
       actions={
-        <Choice label="Period" value={period} options={uptimePeriods} onChange={setPeriod} />
+        <RadioButtons label="Period" value={period} options={uptimePeriods} onChange={setPeriod} />
       }
     >
       <div className="flex flex-col gap-3">

@@ -17,6 +17,7 @@ const overlap = (incident: Span, from: number, to: number): number => {
 const downIn = (incidents: ReadonlyArray<Span>, from: number, to: number): number =>
   incidents.reduce((sum, incident) => sum + overlap(incident, from, to), 0)
 
+/** When the oldest known result was, and whether it was the first of the monitor. */
 export interface OldestResult {
   readonly at: string | undefined
   readonly isFirst: boolean

@@ -84,7 +84,7 @@ export const joinNames = (items: ReadonlyArray<string>): string =>
   items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items.at(-1) ?? ""}`
 
 /** The events preselected in a new rule: failures and recoveries. */
-export const defaultEvents: ReadonlyArray<NotificationEvent> = [
+export const defaultRuleEvents: ReadonlyArray<NotificationEvent> = [
   "execution.failed",
   "chain_run.failed",
   "task.recovered",

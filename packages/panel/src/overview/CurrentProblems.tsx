@@ -7,9 +7,9 @@ import { taskOrMonitorLink } from "../data/targets.ts"
 import { taskLink } from "../data/tasks.ts"
 import { IncidentStatus } from "../incidents/IncidentList.tsx"
 import { Card, Section } from "../ui/layout/Page.tsx"
-import { type Column, List, rowDetailClass, rowTitle } from "../ui/lists/List.tsx"
+import { type Column, List, rowDetailClass, rowTitleClass } from "../ui/lists/List.tsx"
 import { ApiMessage } from "../ui/values/ApiMessage.tsx"
-import { Dot, Status } from "../ui/values/Status.tsx"
+import { StatusDot, Status } from "../ui/values/Status.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
 import { RelativeTime } from "../ui/values/Time.tsx"
 import { failingTasksOptions } from "./prefetchOverview.ts"
@@ -39,7 +39,7 @@ export const CurrentProblems = ({
         refetch={() => Promise.all([failing.refetch(), incidents.refetch()])}
         empty={
           <Card className="flex items-baseline gap-2.5 px-4 py-3.5 text-soft">
-            <Dot tone={hasRun ? "ok" : "none"} />
+            <StatusDot tone={hasRun ? "ok" : "none"} />
             {hasRun
               ? "No incident is open, and the latest run of each task succeeded."
               : "No incident is open, and no task is failing. Nothing ran in the last 24 hours."}
@@ -77,7 +77,7 @@ const CauseLink = ({ failing, id, incident, name }: CurrentProblem) => {
             params: { workspaceId, executionId: failing.execution.id }
           }
   return (
-    <Link {...to} className={rowTitle}>
+    <Link {...to} className={rowTitleClass}>
       {stripDirectionMarks(name)}
     </Link>
   )

@@ -9,12 +9,12 @@ import { monitorLink } from "../monitors/links.ts"
 import { PingRecipes } from "../monitors/heartbeat/PingRecipes.tsx"
 import { Field, Input, Select } from "../ui/forms/Field.tsx"
 import { Spinner } from "../ui/messages/Spinner.tsx"
-import { Dot, toneOf } from "../ui/values/Status.tsx"
+import { StatusDot, toneOf } from "../ui/values/Status.tsx"
 import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import * as bounds from "../data/bounds.ts"
 
-export const FirstHeartbeat = () => {
+export const FirstHeartbeatStep = () => {
   const { api, workspaceId } = useWorkspace()
   const [created, setCreated] = useState<HeartbeatMonitor>()
   const form = useForm({
@@ -80,7 +80,7 @@ const FirstPing = ({ monitor: created }: { readonly monitor: HeartbeatMonitor })
         </>
       ) : (
         <>
-          <Dot tone={toneOf(monitor.status)} />
+          <StatusDot tone={toneOf(monitor.status)} />
           <span>
             The first ping has arrived.{" "}
             <Link

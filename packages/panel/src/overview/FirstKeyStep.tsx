@@ -10,7 +10,7 @@ import * as bounds from "../data/bounds.ts"
 
 const scopes: ReadonlyArray<Scope> = ["tasks:read", "tasks:write", "executions:read"]
 
-export const FirstKey = () => {
+export const FirstKeyStep = () => {
   const { api, workspaceId } = useWorkspace()
   const [key, setKey] = useState<string>()
   const form = useForm({

@@ -6,8 +6,8 @@ import { type ReactNode, useEffect, useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { IconButton } from "../ui/actions/Button.tsx"
 import { Sheet } from "../ui/actions/Dialog.tsx"
-import { FirstHeartbeat } from "./FirstHeartbeat.tsx"
-import { FirstKey } from "./FirstKey.tsx"
+import { FirstHeartbeatStep } from "./FirstHeartbeatStep.tsx"
+import { FirstKeyStep } from "./FirstKeyStep.tsx"
 
 const keyOf = (workspaceId: WorkspaceId) => `first-steps:${workspaceId}`
 
@@ -90,10 +90,10 @@ export const FirstSteps = () => {
         </button>
       </div>
       <Sheet isOpen={open === "heartbeat"} onClose={close} title="New heartbeat monitor">
-        <FirstHeartbeat />
+        <FirstHeartbeatStep />
       </Sheet>
       <Sheet isOpen={open === "key"} onClose={close} title="New API key">
-        <FirstKey />
+        <FirstKeyStep />
       </Sheet>
     </section>
   )

@@ -7,7 +7,7 @@ import { channelsOptions } from "../notifications/queries.ts"
 import { queueQueries } from "../queues/queries.ts"
 import { Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
-import { Dot, type Tone } from "../ui/values/Status.tsx"
+import { StatusDot, type Tone } from "../ui/values/Status.tsx"
 import { allWorkersOptions, pollWorkersMs } from "../workers/queries.ts"
 import { failingTasksOptions, latestFailuresSearch, maxFailingTasks } from "./prefetchOverview.ts"
 
@@ -55,7 +55,7 @@ export const WorkspaceState = ({
     >
       {parts.length === 0 && (
         <li className="flex items-center gap-2">
-          <Dot tone={hasRun ? "ok" : "none"} />
+          <StatusDot tone={hasRun ? "ok" : "none"} />
           No problems right now.
         </li>
       )}
@@ -67,7 +67,7 @@ export const WorkspaceState = ({
             search={to === "executions" ? latestFailuresSearch : {}}
             className="flex items-center gap-2 hover:underline"
           >
-            <Dot tone={tone} />
+            <StatusDot tone={tone} />
             {text}
           </Link>
         </li>

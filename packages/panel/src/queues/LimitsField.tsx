@@ -1,5 +1,5 @@
 import * as bounds from "../data/bounds.ts"
-import { Checkbox, Choice, Field, FieldError, Input } from "../ui/forms/Field.tsx"
+import { Checkbox, RadioButtons, Field, FieldError, Input } from "../ui/forms/Field.tsx"
 import type { FieldGroupProps } from "../ui/forms/inputProps.ts"
 import type { LimitValues } from "./limitValues.ts"
 import { QueueField } from "./QueueField.tsx"
@@ -10,7 +10,7 @@ import { QueueField } from "./QueueField.tsx"
  */
 export const LimitsField = ({ errorOf, onChange, values }: FieldGroupProps<LimitValues>) => (
   <>
-    <Choice
+    <RadioButtons
       hasLabel
       label="Limited by"
       options={[

@@ -30,6 +30,7 @@ const FlowKey = ({ flow }: { readonly flow: Flow }) => (
   </span>
 )
 
+/** Returns the facts about the queue or flow that limits the runs of a task. */
 export const queueFacts = ({
   flow,
   priority,

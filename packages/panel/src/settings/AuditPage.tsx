@@ -5,7 +5,7 @@ import { actorName, useChannelNames, useMemberNames } from "../data/names.ts"
 import { useList } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Code } from "../ui/values/Code.tsx"
-import { CopyText } from "../ui/values/Copy.tsx"
+import { CopyableText } from "../ui/values/Copy.tsx"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { type Column, List, rowDetailClass } from "../ui/lists/List.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
@@ -88,10 +88,10 @@ const EventDetail = ({
         Actor: who,
         Time: <ShortTime at={event.created_at} />,
         Address: event.ip,
-        Record: event.subject_id && <CopyText text={event.subject_id} />,
-        Request: event.request_id && <CopyText text={event.request_id} />,
-        Hash: event.hash && <CopyText text={event.hash} />,
-        Id: <CopyText text={event.id} />
+        Record: event.subject_id && <CopyableText text={event.subject_id} />,
+        Request: event.request_id && <CopyableText text={event.request_id} />,
+        Hash: event.hash && <CopyableText text={event.hash} />,
+        Id: <CopyableText text={event.id} />
       }}
     />
     <Changes changes={event.changes} />

@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { Button } from "../ui/actions/Button.tsx"
-import { CopyText } from "../ui/values/Copy.tsx"
+import { CopyableText } from "../ui/values/Copy.tsx"
 import { Confirm } from "../ui/actions/Dialog.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormFooter } from "../ui/forms/FormFooter.tsx"
@@ -36,7 +36,7 @@ export const SettingsPage = () => {
                 <Facts
                   facts={{
                     Created: <ShortTime at={workspace.created_at} />,
-                    Id: <CopyText text={workspace.id} />
+                    Id: <CopyableText text={workspace.id} />
                   }}
                 />
               </Card>

@@ -26,7 +26,7 @@ export const useInvitation = (token = takeLinkToken()): InvitationPreview | null
 export const isInvitationPath = (next: string | undefined): boolean =>
   next !== undefined && /^\/invitation(?:[?#]|$)/.test(next)
 
-export const invalidInvitation =
+export const invalidInvitationText =
   "This invitation was used, withdrawn or replaced, or it has expired. Ask for a new invitation."
 
 export const InvitationFacts = ({
@@ -53,7 +53,7 @@ export const InvitationDescription = ({
   readonly invitation: InvitationPreview | null | undefined
 }) =>
   invitation === null ? (
-    invalidInvitation
+    invalidInvitationText
   ) : invitation === undefined ? (
     "You are invited to a workspace."
   ) : (

@@ -8,7 +8,7 @@ import { showSuccessToast } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { AuthForm } from "./AuthForm.tsx"
 import { AuthPage, textLinkClass } from "./AuthPage.tsx"
-import { InvitationFacts, invalidInvitation, useInvitation } from "./Invitation.tsx"
+import { InvitationFacts, invalidInvitationText, useInvitation } from "./Invitation.tsx"
 import { takeLinkToken } from "./linkToken.ts"
 import { session } from "../data/session.ts"
 
@@ -62,7 +62,7 @@ export const InvitationPage = () => {
             join.
           </p>
         )}
-        {invitation === null && <p className="text-sm text-warn">{invalidInvitation}</p>}
+        {invitation === null && <p className="text-sm text-warn">{invalidInvitationText}</p>}
       </AuthForm>
     </AuthPage>
   )

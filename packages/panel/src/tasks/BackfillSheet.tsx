@@ -4,7 +4,7 @@ import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { executionQueries } from "../executions/queries.ts"
 import { Sheet } from "../ui/actions/Dialog.tsx"
-import { Choice, Field, Input } from "../ui/forms/Field.tsx"
+import { RadioButtons, Field, Input } from "../ui/forms/Field.tsx"
 import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { showSuccessToast } from "../ui/messages/toast.ts"
@@ -73,7 +73,7 @@ const BackfillForm = ({ backfill, onClose, task }: Props) => {
           <Input type="datetime-local" step={1} required {...text("to")} />
         </Field>
       </div>
-      <Choice
+      <RadioButtons
         label="Slots"
         hasLabel
         value={values.only}

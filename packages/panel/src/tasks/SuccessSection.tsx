@@ -8,7 +8,7 @@ import { ExecutionBars } from "../executions/ExecutionBars.tsx"
 import { barsOfSeries } from "../executions/histogram.ts"
 import { executionQueries } from "../executions/queries.ts"
 import { DurationChart } from "../ui/charts/DurationChart.tsx"
-import { Choice } from "../ui/forms/Field.tsx"
+import { RadioButtons } from "../ui/forms/Field.tsx"
 import { FigureCard, FigureCards } from "../ui/layout/FigureCard.tsx"
 import { Section, Skeleton } from "../ui/layout/Page.tsx"
 import { messageOf, Problem } from "../ui/messages/Problem.tsx"
@@ -70,7 +70,7 @@ export const SuccessSection = ({
     <Section
       title="Success rate"
       actions={
-        <Choice label="Period" value={period} options={uptimePeriods} onChange={setPeriod} />
+        <RadioButtons label="Period" value={period} options={uptimePeriods} onChange={setPeriod} />
       }
     >
       <div className="flex flex-col gap-3">

@@ -6,7 +6,7 @@ import { useWorkspace } from "../data/client.ts"
 import { type listOptions, useList } from "../data/queries.ts"
 import { taskKinds } from "../data/tasks.ts"
 import { Button, ButtonLink } from "../ui/actions/Button.tsx"
-import { Choice } from "../ui/forms/Field.tsx"
+import { RadioButtons } from "../ui/forms/Field.tsx"
 import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { Filters, NameFilter } from "../ui/lists/Filters.tsx"
 import { type Column, List } from "../ui/lists/List.tsx"
@@ -113,7 +113,7 @@ export const TaskListPage = <
             value={search.name}
             onChange={(text) => filter({ name: text })}
           />
-          <Choice<Status | "all">
+          <RadioButtons<Status | "all">
             label="Status"
             value={search.status ?? "all"}
             options={[["all", "All"], ...statuses]}

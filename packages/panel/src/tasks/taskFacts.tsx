@@ -1,8 +1,8 @@
 import type { CronTask, ExecutionKind } from "@scheduling/sdk"
 import { dependsOnFacts } from "../incidents/DependsOn.tsx"
-import { queueFacts } from "../queues/QueueLink.tsx"
+import { queueFacts } from "../queues/queueFacts.tsx"
 import type { FactsByName } from "../ui/layout/Page.tsx"
-import { CopyText } from "../ui/values/Copy.tsx"
+import { CopyableText } from "../ui/values/Copy.tsx"
 import { ShortTime } from "../ui/values/Time.tsx"
 import { authorFacts } from "../versions/Versions.tsx"
 import type { Callbacks } from "./call/callbackValues.ts"
@@ -30,7 +30,7 @@ export const taskFacts = (
   "Failure callback": task.on_failure?.url,
   "Success callback": task.on_success?.url,
   ...authorFacts(task),
-  Id: <CopyText text={task.id} />
+  Id: <CopyableText text={task.id} />
 })
 
 /** Returns what determines who is notified when a task fails. */

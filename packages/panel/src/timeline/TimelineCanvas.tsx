@@ -4,7 +4,7 @@ import { now as clockNow, useNow } from "../ui/values/clock.ts"
 import {
   axisHeightPx,
   drawTimeline,
-  type Frame,
+  type TimelineFrame,
   labelWidth,
   laneAt,
   laneHeight,
@@ -14,9 +14,10 @@ import { describeLane } from "./describeLane.ts"
 import type { Lane } from "./lanes.ts"
 import { colourClasses, useColours } from "./useColours.ts"
 import { usePointers } from "./usePointers.ts"
-import { panBy, spanOf, type View, zoomBy } from "./view.ts"
+import { panBy, viewLengthMs, type View, zoomBy } from "./view.ts"
 
-export interface Brush extends View {
+/** A period that the user selected, in one lane or on the axis. */
+export interface SelectedPeriod extends View {
   readonly lane: Lane | undefined
 }
 
@@ -40,8 +41,8 @@ export const TimelineCanvas = ({
   readonly lanes: ReadonlyArray<Lane>
   readonly view: View
   readonly onView: (view: View) => void
-  readonly brush: Brush | undefined
-  readonly onBrush: (brush: Brush | undefined) => void
+  readonly brush: SelectedPeriod | undefined
+  readonly onBrush: (brush: SelectedPeriod | undefined) => void
   readonly onOpen: (lane: Lane) => void
 }) => {
   const [width, measure] = useWidth()
@@ -56,7 +57,7 @@ export const TimelineCanvas = ({
   const whole = axisHeightPx + lanes.length * laneHeight(width)
   const height = Math.min(maxHeight, whole)
 
-  const frameNow = (): Omit<Frame, "colours"> => ({
+  const frameNow = (): Omit<TimelineFrame, "colours"> => ({
     width,
     height,
     scrollTop: scroller.current?.scrollTop ?? 0,
@@ -113,7 +114,7 @@ export const TimelineCanvas = ({
       if (lane !== undefined && x < Math.max(labelWidth(width), 1)) return onOpen(lane)
       const at = timeAt(frameNow(), x)
       // A click selects about 24 pixels, a finger's width.
-      const around = (spanOf(live.current) / Math.max(1, width)) * 12
+      const around = (viewLengthMs(live.current) / Math.max(1, width)) * 12
       onBrush(lane === undefined ? undefined : { from: at - around, to: at + around, lane })
     },
     onHover: (point) => {
@@ -198,7 +199,7 @@ export const TimelineCanvas = ({
       <p role="status" className="min-h-9 border-t border-line px-4 py-2 text-sm text-soft">
         {lane === undefined || hovered === undefined
           ? "Drag to move, drag along the times to select a period, and use Ctrl and the wheel to zoom."
-          : describeLane(lane, hovered.at, spanOf(live.current) / Math.max(1, width))}
+          : describeLane(lane, hovered.at, viewLengthMs(live.current) / Math.max(1, width))}
       </p>
     </div>
   )

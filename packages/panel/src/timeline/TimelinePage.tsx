@@ -22,7 +22,7 @@ import {
   timelineOptions
 } from "./queries.ts"
 import { timelineSearch } from "./search.ts"
-import { type Brush, TimelineCanvas } from "./TimelineCanvas.tsx"
+import { type SelectedPeriod, TimelineCanvas } from "./TimelineCanvas.tsx"
 import { TimelineTable } from "./TimelineTable.tsx"
 import { clampView, fetchedPeriod, panBy, type View, viewOfSpan, zoomBy } from "./view.ts"
 
@@ -42,7 +42,7 @@ export const TimelinePage = () => {
   const view = useMemo(() => viewOf(search, start), [search.from, search.to, start])
   const setView = ({ from, to }: View) =>
     filter({ from: new Date(from).toISOString(), to: new Date(to).toISOString() })
-  const [brush, setBrush] = useState<Brush>()
+  const [brush, setBrush] = useState<SelectedPeriod>()
   const [isTable, setIsTable] = useState(false)
   const { error, lanes, refetch, timeline } = useLanes(view)
   const middle = (view.from + view.to) / 2
@@ -214,7 +214,7 @@ const Selection = ({
   onClear,
   onZoom
 }: {
-  readonly brush: Brush
+  readonly brush: SelectedPeriod
   readonly onZoom: (view: View) => void
   readonly onClear: () => void
 }) => {

@@ -1,6 +1,6 @@
 import { formatDay, formatExactTimeOfDay, formatTimeOfDay } from "../ui/values/format.ts"
 import { firstIndexEndingAfter, type Lane, type MarkKind, markKinds, type Marks } from "./lanes.ts"
-import { spanOf, ticksOf, type View } from "./view.ts"
+import { viewLengthMs, ticksOf, type View } from "./view.ts"
 
 /** The sizes of the timeline's parts. On narrow screens, each lane's name is above its marks. */
 export const axisHeightPx = 32
@@ -18,7 +18,7 @@ export interface Colours extends Readonly<Record<MarkKind, string>> {
   readonly now: string
 }
 
-export interface Frame {
+export interface TimelineFrame {
   readonly width: number
   readonly height: number
   readonly scrollTop: number
@@ -35,7 +35,7 @@ export interface Frame {
  * Draws the visible lanes. All lanes' marks are drawn one colour at a time, because changing the
  * colour is slow.
  */
-export const drawTimeline = (context: CanvasRenderingContext2D, frame: Frame): void => {
+export const drawTimeline = (context: CanvasRenderingContext2D, frame: TimelineFrame): void => {
   const { colours, height, width } = frame
   context.fillStyle = colours.surface
   context.fillRect(0, 0, width, height)
@@ -57,9 +57,12 @@ export const drawTimeline = (context: CanvasRenderingContext2D, frame: Frame): v
   drawAxis(context, frame)
 }
 
-export const timeAt = ({ view, width }: Pick<Frame, "view" | "width">, x: number): number => {
+export const timeAt = (
+  { view, width }: Pick<TimelineFrame, "view" | "width">,
+  x: number
+): number => {
   const left = labelWidth(width)
-  return view.from + ((x - left) / Math.max(1, width - left)) * spanOf(view)
+  return view.from + ((x - left) / Math.max(1, width - left)) * viewLengthMs(view)
 }
 
 /**
@@ -67,29 +70,29 @@ export const timeAt = ({ view, width }: Pick<Frame, "view" | "width">, x: number
  * axis.
  */
 export const laneAt = (
-  { lanes, scrollTop, width }: Pick<Frame, "lanes" | "scrollTop" | "width">,
+  { lanes, scrollTop, width }: Pick<TimelineFrame, "lanes" | "scrollTop" | "width">,
   y: number
 ): number | undefined => {
   const index = Math.floor((y - axisHeightPx + scrollTop) / laneHeight(width))
   return y < axisHeightPx || lanes[index] === undefined ? undefined : index
 }
 
-const xOf = ({ view, width }: Frame, at: number) => {
+const xOf = ({ view, width }: TimelineFrame, at: number) => {
   const left = labelWidth(width)
-  return left + ((at - view.from) / spanOf(view)) * (width - left)
+  return left + ((at - view.from) / viewLengthMs(view)) * (width - left)
 }
 
-const topOf = ({ scrollTop, width }: Frame, index: number) =>
+const topOf = ({ scrollTop, width }: TimelineFrame, index: number) =>
   axisHeightPx + index * laneHeight(width) - scrollTop
 
-const shownLanes = ({ height, lanes, scrollTop, width }: Frame) => ({
+const shownLanes = ({ height, lanes, scrollTop, width }: TimelineFrame) => ({
   first: Math.floor(scrollTop / laneHeight(width)),
   end: Math.min(lanes.length, Math.ceil((scrollTop + height - axisHeightPx) / laneHeight(width)))
 })
 
 const drawRows = (
   context: CanvasRenderingContext2D,
-  frame: Frame,
+  frame: TimelineFrame,
   { end, first }: ReturnType<typeof shownLanes>
 ) => {
   const { colours, current, lanes, width } = frame
@@ -149,7 +152,7 @@ const cut = (context: CanvasRenderingContext2D, text: string, room: number): str
 
 const drawMarks = (
   context: CanvasRenderingContext2D,
-  frame: Frame,
+  frame: TimelineFrame,
   kind: MarkKind,
   marks: Marks,
   top: number
@@ -180,7 +183,7 @@ const drawMarks = (
   }
 }
 
-const drawOverlay = (context: CanvasRenderingContext2D, frame: Frame) => {
+const drawOverlay = (context: CanvasRenderingContext2D, frame: TimelineFrame) => {
   const { brush, colours, height, now } = frame
   if (brush !== undefined) {
     const x = xOf(frame, brush.from)
@@ -193,7 +196,7 @@ const drawOverlay = (context: CanvasRenderingContext2D, frame: Frame) => {
   context.fillRect(Math.round(xOf(frame, now)), axisHeightPx, 1, height)
 }
 
-const drawAxis = (context: CanvasRenderingContext2D, frame: Frame) => {
+const drawAxis = (context: CanvasRenderingContext2D, frame: TimelineFrame) => {
   const { colours, height, now, view, width } = frame
   const left = labelWidth(width)
   context.fillStyle = colours.surface

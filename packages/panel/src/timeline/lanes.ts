@@ -47,7 +47,7 @@ export interface Lane {
   readonly marks: Readonly<Partial<Record<MarkKind, Marks>>>
 }
 
-export interface Sources {
+export interface LaneSources {
   readonly timeline: ActivityTimeline
   readonly monitors: ReadonlyArray<Monitor>
   readonly incidents: ReadonlyArray<Incident>
@@ -58,7 +58,7 @@ export interface Sources {
 }
 
 /** Returns all lanes: first changes and notifications, then the others by group and name. */
-export const lanesOf = (sources: Sources): ReadonlyArray<Lane> => {
+export const lanesOf = (sources: LaneSources): ReadonlyArray<Lane> => {
   const now = Date.parse(sources.timeline.now)
   const incidents = Map.groupBy(sources.incidents, ({ subject }) => subject.id)
   const changes = Map.groupBy(sources.changes, ({ subject_id }) => subject_id ?? "")
@@ -154,7 +154,7 @@ const taskLanes = (timeline: ActivityTimeline, about: About): ReadonlyArray<Lane
     ]
   })
 
-const queueLanes = ({ queues, timeline }: Sources, about: About): ReadonlyArray<Lane> => {
+const queueLanes = ({ queues, timeline }: LaneSources, about: About): ReadonlyArray<Lane> => {
   const byQueue = Map.groupBy(timeline.lanes, ({ queue_id }) => queue_id)
   return queues.map(({ id, name, tags }) => ({
     key: id,
@@ -165,7 +165,7 @@ const queueLanes = ({ queues, timeline }: Sources, about: About): ReadonlyArray<
   }))
 }
 
-const workerLanes = ({ timeline, workers }: Sources, about: About): ReadonlyArray<Lane> => {
+const workerLanes = ({ timeline, workers }: LaneSources, about: About): ReadonlyArray<Lane> => {
   const byWorker = Map.groupBy(timeline.workers, ({ worker_id }) => worker_id)
   return workers.map(({ id, name }) => ({
     key: id,

@@ -11,7 +11,7 @@ export interface View {
   readonly to: number
 }
 
-export const spanOf = ({ from, to }: View): number => to - from
+export const viewLengthMs = ({ from, to }: View): number => to - from
 
 /** Limits a view to the period covered by the timeline, and to a minimum length. */
 export const clampView = ({ from, to }: View, now: number): View => {
@@ -23,7 +23,7 @@ export const clampView = ({ from, to }: View, now: number): View => {
 
 /** Moves the view by a fraction of its length. */
 export const panBy = (view: View, fraction: number, now: number): View => {
-  const move = spanOf(view) * fraction
+  const move = viewLengthMs(view) * fraction
   return clampView({ from: view.from + move, to: view.to + move }, now)
 }
 
@@ -45,7 +45,7 @@ export const viewOfSpan = (span: number, now: number): View => {
  * panning rarely changes it and can reuse cached periods.
  */
 export const fetchedPeriod = (view: View, now: number): View => {
-  const grid = 2 ** Math.floor(Math.log2(spanOf(view) / 4))
+  const grid = 2 ** Math.floor(Math.log2(viewLengthMs(view) / 4))
   const from = Math.floor((view.from - grid) / grid) * grid
   const to = Math.ceil((view.to + grid) / grid) * grid
   const [first, last] = [now - timelinePastMs, now + timelineFutureMs].map(
@@ -72,7 +72,7 @@ const steps = [
 
 /** Returns the times of the axis ticks in the user's time zone, at least `apartPx` pixels apart. */
 export const ticksOf = (view: View, width: number, apartPx = 90) => {
-  const least = (spanOf(view) / Math.max(1, width)) * apartPx
+  const least = (viewLengthMs(view) / Math.max(1, width)) * apartPx
   const [step, unit] = steps.find(([length]) => length >= least) ?? [7 * dayMs, "day" as const]
   const offset = new Date(view.from).getTimezoneOffset() * minuteMs
   const first = Math.ceil((view.from - offset) / step) * step + offset

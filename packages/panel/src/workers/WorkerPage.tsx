@@ -5,7 +5,7 @@ import { type ReactNode, useState } from "react"
 import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
 import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
-import { CopyText } from "../ui/values/Copy.tsx"
+import { CopyableText } from "../ui/values/Copy.tsx"
 import { FigureCard, FigureCards } from "../ui/layout/FigureCard.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { FactsSection, Page, Section } from "../ui/layout/Page.tsx"
@@ -86,7 +86,7 @@ const OneWorker = ({ above, worker }: { readonly worker: Worker; readonly above:
               Token: <code className="font-mono text-sm">{worker.token_prefix}…</code>,
               Created: <ShortTime at={worker.created_at} />,
               Changed: <ShortTime at={worker.updated_at} />,
-              Id: <CopyText text={worker.id} />
+              Id: <CopyableText text={worker.id} />
             }}
           />
         </div>

@@ -10,7 +10,7 @@ import {
   type Column,
   List,
   menuColumn,
-  rowTitle,
+  rowTitleClass,
   rowDetailClass,
   statusDetailClass
 } from "../ui/lists/List.tsx"
@@ -96,7 +96,7 @@ const columnsWith = (
         <Link
           to="/w/$workspaceId/workers/$workerId"
           params={{ workspaceId, workerId: id }}
-          className={rowTitle}
+          className={rowTitleClass}
         >
           {name}
         </Link>

@@ -2,7 +2,7 @@ import type { Check, CheckEvent, HttpMonitor } from "@scheduling/sdk"
 import type { ReactNode } from "react"
 import type { FactsByName } from "../../ui/layout/Page.tsx"
 import type { Column } from "../../ui/lists/List.tsx"
-import { CopyText } from "../../ui/values/Copy.tsx"
+import { CopyableText } from "../../ui/values/Copy.tsx"
 import { formatDuration } from "../../ui/values/format.ts"
 import { Badge, Status } from "../../ui/values/Status.tsx"
 import { RelativeTime, ShortTime, Duration, FullTime } from "../../ui/values/Time.tsx"
@@ -64,7 +64,7 @@ const measuredFacts = (check: Check): FactsByName => ({
   "Certificate valid until": check.certificate_expires_at !== null && (
     <FullTime at={check.certificate_expires_at} />
   ),
-  Response: check.values !== null && <Lines of={check.values} />
+  Response: check.values !== null && <LineList of={check.values} />
 })
 
 /** Returns the result of a check and what it measured. */
@@ -91,11 +91,11 @@ export const checkFacts = (monitor: Checked, target: FactsByName): FactsByName =
     "Up after": monitor.recover_after === 1 ? "1 success" : `${monitor.recover_after} successes`,
     ...(monitor.places !== null && { "Fails at": failureThresholdLabels[monitor.down_when] }),
     Created: <ShortTime at={monitor.created_at} />,
-    Id: <CopyText text={monitor.id} />
+    Id: <CopyableText text={monitor.id} />
   }
 }
 
-export const Lines = ({ of: lines }: { readonly of: ReadonlyArray<ReactNode> }) => (
+export const LineList = ({ of: lines }: { readonly of: ReadonlyArray<ReactNode> }) => (
   <span className="flex flex-col font-mono text-sm break-all">
     {lines.map((line, index) => (
       <span key={index}>{line}</span>

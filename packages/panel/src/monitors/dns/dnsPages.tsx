@@ -1,6 +1,6 @@
 import type { CheckEvent, DnsMonitor, DnsMonitorInput } from "@scheduling/sdk"
 import { FactsSection } from "../../ui/layout/Page.tsx"
-import { checkEventList, checkFacts, Lines } from "../checks/checkFacts.tsx"
+import { checkEventList, checkFacts, LineList } from "../checks/checkFacts.tsx"
 import { PlaceResults } from "../checks/PlaceResults.tsx"
 import { CheckNowButton } from "../CheckNowButton.tsx"
 import { monitorPages } from "../monitorPages.tsx"
@@ -16,12 +16,12 @@ import { DnsPreview } from "./DnsPreview.tsx"
 
 const factsOf = (monitor: DnsMonitor) =>
   checkFacts(monitor, {
-    Query: <Lines of={[`${monitor.record_type} ${monitor.host}`]} />,
-    ...(monitor.resolver !== null && { "Name server": <Lines of={[monitor.resolver]} /> }),
+    Query: <LineList of={[`${monitor.record_type} ${monitor.host}`]} />,
+    ...(monitor.resolver !== null && { "Name server": <LineList of={[monitor.resolver]} /> }),
     ...(monitor.expected_values !== null && {
       Expected: (
         <>
-          <Lines of={monitor.expected_values} />
+          <LineList of={monitor.expected_values} />
           <span className="text-sm text-faint">{dnsMatchLabels[monitor.match]}</span>
         </>
       )

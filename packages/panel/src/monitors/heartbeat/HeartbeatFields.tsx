@@ -1,7 +1,7 @@
 import type { HeartbeatMonitor, HeartbeatMonitorInput } from "@scheduling/sdk"
 import { SchedulePreview } from "../../tasks/schedule/SchedulePreview.tsx"
 import { ZoneInput } from "../../tasks/schedule/ZoneInput.tsx"
-import { Choice, Field, Input } from "../../ui/forms/Field.tsx"
+import { RadioButtons, Field, Input } from "../../ui/forms/Field.tsx"
 import { userTimeZone } from "../../ui/values/format.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { DurationField } from "../../ui/forms/DurationField.tsx"
@@ -59,7 +59,7 @@ export const HeartbeatFields = ({ form }: { readonly form: FormOf<HeartbeatValue
       </Card>
       <Section title="Expected pings">
         <Card className="flex flex-col gap-5 p-5">
-          <Choice
+          <RadioButtons
             label="Expected pings"
             options={[
               ["schedule", "On a schedule"],

@@ -8,7 +8,7 @@ import { MenuItem } from "../../ui/actions/Menu.tsx"
 import { type FactsByName, FactsSection, Section } from "../../ui/layout/Page.tsx"
 import { showSuccessToast } from "../../ui/messages/toast.ts"
 import { Code } from "../../ui/values/Code.tsx"
-import { CopyText } from "../../ui/values/Copy.tsx"
+import { CopyableText } from "../../ui/values/Copy.tsx"
 import { formatDurationOfSeconds } from "../../ui/values/format.ts"
 import { RelativeTime, ShortTime, Duration, ExactTime } from "../../ui/values/Time.tsx"
 import { monitorPages } from "../monitorPages.tsx"
@@ -101,7 +101,7 @@ const factsOf = (monitor: HeartbeatMonitor): FactsByName => {
     "Maximum duration": spanOrNull(monitor.max_duration_seconds),
     "Minimum time between runs": spanOrNull(monitor.min_interval_seconds),
     Created: <ShortTime at={monitor.created_at} />,
-    Id: <CopyText text={monitor.id} />
+    Id: <CopyableText text={monitor.id} />
   }
 }
 

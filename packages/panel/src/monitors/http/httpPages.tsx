@@ -1,7 +1,7 @@
 import type { CheckEvent, HttpMonitor, HttpMonitorInput } from "@scheduling/sdk"
 import { authFacts } from "../../tasks/call/authFacts.tsx"
 import { type FactsByName, FactsSection } from "../../ui/layout/Page.tsx"
-import { checkEventList, checkFacts, Lines } from "../checks/checkFacts.tsx"
+import { checkEventList, checkFacts, LineList } from "../checks/checkFacts.tsx"
 import { PlaceResults } from "../checks/PlaceResults.tsx"
 import { CheckNowButton } from "../CheckNowButton.tsx"
 import { monitorPages } from "../monitorPages.tsx"
@@ -31,14 +31,16 @@ const rulesOf = (monitor: HttpMonitor): ReadonlyArray<string> => [
 
 const factsOf = (monitor: HttpMonitor): FactsByName =>
   checkFacts(monitor, {
-    Request: <Lines of={[`${monitor.method} ${monitor.url}`]} />,
+    Request: <LineList of={[`${monitor.method} ${monitor.url}`]} />,
     ...authFacts(monitor),
     ...(Object.keys(monitor.headers).length > 0 && {
       Headers: (
-        <Lines of={Object.entries(monitor.headers).map(([name, value]) => `${name}: ${value}`)} />
+        <LineList
+          of={Object.entries(monitor.headers).map(([name, value]) => `${name}: ${value}`)}
+        />
       )
     }),
-    Expected: <Lines of={rulesOf(monitor)} />
+    Expected: <LineList of={rulesOf(monitor)} />
   })
 
 export const httpPages = monitorPages<HttpMonitor, CheckEvent, HttpValues, HttpMonitorInput>({

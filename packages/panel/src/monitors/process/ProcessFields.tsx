@@ -1,5 +1,5 @@
 import type { ProcessMonitor, ProcessMonitorInput, WorkerId } from "@scheduling/sdk"
-import { Choice, Field, Input, Select } from "../../ui/forms/Field.tsx"
+import { RadioButtons, Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { DurationField } from "../../ui/forms/DurationField.tsx"
 import { parseLabels } from "../../workers/runOnValues.ts"
@@ -109,7 +109,7 @@ export const ProcessFields = ({ form }: { readonly form: FormOf<ProcessValues> }
     <>
       <Section title="Process">
         <Card className="flex flex-col gap-5 p-5">
-          <Choice
+          <RadioButtons
             hasLabel
             label="Where"
             options={[
@@ -129,7 +129,7 @@ export const ProcessFields = ({ form }: { readonly form: FormOf<ProcessValues> }
           ) : (
             <WorkersWithLabels form={form} />
           )}
-          <Choice
+          <RadioButtons
             hasLabel
             label="Match processes by"
             options={[

@@ -3,7 +3,7 @@ import { FigureCard, FigureCards } from "../../ui/layout/FigureCard.tsx"
 import { EmptyState, type FactsByName, FactsSection, Section } from "../../ui/layout/Page.tsx"
 import type { Column } from "../../ui/lists/List.tsx"
 import { Code } from "../../ui/values/Code.tsx"
-import { CopyText } from "../../ui/values/Copy.tsx"
+import { CopyableText } from "../../ui/values/Copy.tsx"
 import { formatBytes, formatCount, formatDuration } from "../../ui/values/format.ts"
 import { Status } from "../../ui/values/Status.tsx"
 import { RelativeTime, ShortTime } from "../../ui/values/Time.tsx"
@@ -115,7 +115,7 @@ const factsOf = (monitor: ProcessMonitor): FactsByName => {
     "Grace period": formatDuration(monitor.grace_seconds * 1_000),
     "Next check": <RelativeTime at={monitor.next_check_at} />,
     Created: <ShortTime at={monitor.created_at} />,
-    Id: <CopyText text={monitor.id} />
+    Id: <CopyableText text={monitor.id} />
   }
 }
 

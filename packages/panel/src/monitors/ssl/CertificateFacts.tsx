@@ -1,5 +1,5 @@
 import type { Certificate } from "@scheduling/sdk"
-import { CopyText } from "../../ui/values/Copy.tsx"
+import { CopyableText } from "../../ui/values/Copy.tsx"
 import { formatCount } from "../../ui/values/format.ts"
 import { Card, Facts, Section } from "../../ui/layout/Page.tsx"
 import { Badge, type Tone } from "../../ui/values/Status.tsx"
@@ -28,7 +28,7 @@ export const CertificateFacts = ({ certificate }: { readonly certificate: Certif
               </span>
             ),
             Serial: <Mono text={certificate.serial} />,
-            "SHA-256": <CopyText text={certificate.fingerprint_sha256} />
+            "SHA-256": <CopyableText text={certificate.fingerprint_sha256} />
           }}
         />
       </div>

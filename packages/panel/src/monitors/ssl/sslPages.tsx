@@ -1,7 +1,7 @@
 import type { SslEvent, SslMonitor, SslMonitorInput } from "@scheduling/sdk"
 import { type FactsByName, FactsSection } from "../../ui/layout/Page.tsx"
 import type { Column } from "../../ui/lists/List.tsx"
-import { CopyText } from "../../ui/values/Copy.tsx"
+import { CopyableText } from "../../ui/values/Copy.tsx"
 import { formatDuration } from "../../ui/values/format.ts"
 import { Badge, Status } from "../../ui/values/Status.tsx"
 import { RelativeTime, ShortTime, Duration } from "../../ui/values/Time.tsx"
@@ -35,7 +35,7 @@ const factsOf = (monitor: SslMonitor): FactsByName => ({
   "Check interval": formatDuration(monitor.check_interval_seconds * 1_000),
   "Warns before expiry": `${monitor.warn_days.join(", ")} days`,
   Created: <ShortTime at={monitor.created_at} />,
-  Id: <CopyText text={monitor.id} />
+  Id: <CopyableText text={monitor.id} />
 })
 
 const columns: ReadonlyArray<Column<SslEvent>> = [

@@ -1,6 +1,6 @@
 import type { CheckEvent, TcpMonitor, TcpMonitorInput } from "@scheduling/sdk"
 import { FactsSection } from "../../ui/layout/Page.tsx"
-import { checkEventList, checkFacts, Lines } from "../checks/checkFacts.tsx"
+import { checkEventList, checkFacts, LineList } from "../checks/checkFacts.tsx"
 import { escapeLineBreaks } from "../checks/lineBreaks.ts"
 import { PlaceResults } from "../checks/PlaceResults.tsx"
 import { CheckNowButton } from "../CheckNowButton.tsx"
@@ -10,9 +10,11 @@ import { TcpPreview } from "./TcpPreview.tsx"
 
 const factsOf = (monitor: TcpMonitor) =>
   checkFacts(monitor, {
-    Server: <Lines of={[`${monitor.host}:${monitor.port}`]} />,
-    ...(monitor.send !== null && { Sends: <Lines of={[escapeLineBreaks(monitor.send)]} /> }),
-    ...(monitor.expect !== null && { Expects: <Lines of={[escapeLineBreaks(monitor.expect)]} /> })
+    Server: <LineList of={[`${monitor.host}:${monitor.port}`]} />,
+    ...(monitor.send !== null && { Sends: <LineList of={[escapeLineBreaks(monitor.send)]} /> }),
+    ...(monitor.expect !== null && {
+      Expects: <LineList of={[escapeLineBreaks(monitor.expect)]} />
+    })
   })
 
 export const tcpPages = monitorPages<TcpMonitor, CheckEvent, TcpValues, TcpMonitorInput>({

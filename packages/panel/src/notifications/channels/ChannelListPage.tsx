@@ -5,7 +5,13 @@ import { BellRing, Plus } from "lucide-react"
 import { ApiExample } from "../../data/ApiExample.tsx"
 import { useWorkspace } from "../../data/client.ts"
 import { ButtonLink } from "../../ui/actions/Button.tsx"
-import { type Column, List, rowTitle, rowDetailClass, rowLinesClass } from "../../ui/lists/List.tsx"
+import {
+  type Column,
+  List,
+  rowTitleClass,
+  rowDetailClass,
+  rowLinesClass
+} from "../../ui/lists/List.tsx"
 import { EmptyState } from "../../ui/layout/Page.tsx"
 import { Status } from "../../ui/values/Status.tsx"
 import { RelativeTime } from "../../ui/values/Time.tsx"
@@ -72,7 +78,7 @@ const columns: ReadonlyArray<Column<NotificationChannel>> = [
         <Link
           to="/w/$workspaceId/notifications/channels/$channelId"
           params={{ workspaceId: workspace_id, channelId: id }}
-          className={rowTitle}
+          className={rowTitleClass}
         >
           {name}
         </Link>

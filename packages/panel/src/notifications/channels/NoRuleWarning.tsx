@@ -7,7 +7,7 @@ import { Problem } from "../../ui/messages/Problem.tsx"
 import { runWithToast } from "../../ui/messages/toast.ts"
 import { RoleGate } from "../../ui/role.tsx"
 import { notificationSettingsOptions } from "../../recipients/queries.ts"
-import { defaultEvents } from "../events.ts"
+import { defaultRuleEvents } from "../events.ts"
 import { useReplaceSettings } from "../useReplaceSettings.ts"
 
 /** Warns that no rule uses the channel. */
@@ -27,7 +27,7 @@ const AddRule = ({
   readonly settings: NotificationSettings
 }) => {
   const replace = useReplaceSettings(settings)
-  const rule = { events: defaultEvents, channel_ids: [id] }
+  const rule = { events: defaultRuleEvents, channel_ids: [id] }
   return (
     <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 rounded-lg border border-warn/30 tint-warn px-3.5 py-3">
       <p>No rule sends messages to this channel yet.</p>

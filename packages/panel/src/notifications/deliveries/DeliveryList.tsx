@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router"
 import { type ReactNode, useMemo } from "react"
 import { useWorkspace } from "../../data/client.ts"
 import { useList } from "../../data/queries.ts"
-import { type Column, List, rowTitle, rowDetailClass } from "../../ui/lists/List.tsx"
+import { type Column, List, rowTitleClass, rowDetailClass } from "../../ui/lists/List.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
 import { Badge, Status } from "../../ui/values/Status.tsx"
 import { ShortTime } from "../../ui/values/Time.tsx"
@@ -63,7 +63,7 @@ const columnsWith = (
         <Link
           to="/w/$workspaceId/notifications/deliveries/$deliveryId"
           params={{ workspaceId, deliveryId: delivery.id }}
-          className={rowTitle}
+          className={rowTitleClass}
         >
           {deliveryTitle(delivery)}
         </Link>

@@ -6,7 +6,7 @@ import { useWorkspace } from "../../data/client.ts"
 import { ParentPageLink } from "../../ui/layout/ParentPageLink.tsx"
 import { Button } from "../../ui/actions/Button.tsx"
 import { Code } from "../../ui/values/Code.tsx"
-import { CopyText } from "../../ui/values/Copy.tsx"
+import { CopyableText } from "../../ui/values/Copy.tsx"
 import { LoadedPage } from "../../ui/messages/Loaded.tsx"
 import { Card, Facts, type FactsByName, Page, Section } from "../../ui/layout/Page.tsx"
 import { ApiMessage } from "../../ui/values/ApiMessage.tsx"
@@ -139,5 +139,5 @@ const factsOf = (delivery: NotificationDeliveryDetail): FactsByName => ({
   "Next attempt": <RelativeTime at={delivery.next_attempt_at} />,
   Created: <ShortTime at={delivery.created_at} />,
   Finished: <ShortTime at={delivery.finished_at} />,
-  Id: <CopyText text={delivery.id} />
+  Id: <CopyableText text={delivery.id} />
 })

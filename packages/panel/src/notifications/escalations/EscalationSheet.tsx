@@ -5,7 +5,7 @@ import { useWorkspace } from "../../data/client.ts"
 import { useChannelNames, useMemberNames } from "../../data/names.ts"
 import { Button } from "../../ui/actions/Button.tsx"
 import { Sheet } from "../../ui/actions/Dialog.tsx"
-import { Choices } from "../../ui/forms/Choices.tsx"
+import { CheckboxList } from "../../ui/forms/CheckboxList.tsx"
 import { Field, Input } from "../../ui/forms/Field.tsx"
 import { FormFooter } from "../../ui/forms/FormFooter.tsx"
 import { uniqueKeyFrom } from "../../ui/forms/uniqueKeyFrom.ts"
@@ -164,14 +164,14 @@ const Steps = ({ form: { errorAt, set, values } }: { readonly form: FormOf<Value
             limits={bounds.EscalationStepInput.after_seconds}
           />
           <div className="grid gap-5 sm:grid-cols-2">
-            <Choices
+            <CheckboxList
               legend="Channels"
               names={channels}
               chosen={step.channel_ids}
               error={errorAt("steps", index, "channel_ids")}
               onChange={(channel_ids) => change(index, { channel_ids })}
             />
-            <Choices
+            <CheckboxList
               legend="Members (by email)"
               names={members}
               chosen={step.member_ids}

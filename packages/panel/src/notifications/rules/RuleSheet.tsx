@@ -2,12 +2,12 @@ import type { NotificationChannel, NotificationRule, NotificationRuleInput } fro
 import { useQuery } from "@tanstack/react-query"
 import { useWorkspace } from "../../data/client.ts"
 import { Sheet } from "../../ui/actions/Dialog.tsx"
-import { Choices } from "../../ui/forms/Choices.tsx"
+import { CheckboxList } from "../../ui/forms/CheckboxList.tsx"
 import { Checkbox, Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { FormFooter } from "../../ui/forms/FormFooter.tsx"
 import { parseTags } from "../../ui/forms/parseTags.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
-import { eventGroups, defaultEvents } from "../events.ts"
+import { eventGroups, defaultRuleEvents } from "../events.ts"
 import { escalationsOptions } from "../queries.ts"
 import { TargetPicker } from "../../ui/forms/TargetPicker.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
@@ -26,7 +26,7 @@ export const RuleSheet = ({
 }) => {
   const form = useForm({
     initial: {
-      events: rule?.events ?? defaultEvents,
+      events: rule?.events ?? defaultRuleEvents,
       channel_ids: rule?.channel_ids ?? channels.slice(0, 1).map(({ id }) => id),
       escalation_id: rule?.escalation_id ?? null,
       tags: rule?.tags?.join(", ") ?? "",
@@ -55,7 +55,7 @@ export const RuleSheet = ({
   return (
     <Sheet isOpen onClose={onClose} title={rule === undefined ? "New rule" : "Edit rule"}>
       <form className="flex flex-col gap-5" onSubmit={form.submit}>
-        <Choices
+        <CheckboxList
           legend="Channels"
           names={new Map(channels.map(({ id, name }) => [id, name]))}
           chosen={values.channel_ids}

@@ -1,7 +1,7 @@
 import { useWorkspace } from "../../data/client.ts"
 import { useChannelNames, useMemberNames } from "../../data/names.ts"
 import * as bounds from "../../data/bounds.ts"
-import { Choices } from "../../ui/forms/Choices.tsx"
+import { CheckboxList } from "../../ui/forms/CheckboxList.tsx"
 import { Field, Input, Textarea } from "../../ui/forms/Field.tsx"
 import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts"
 import type { StepValues } from "./chainValues.ts"
@@ -33,14 +33,14 @@ export const ApproveFields = ({ errorOf, onChange, values }: FieldGroupProps<Ste
         />
       </Field>
       <div className="grid gap-5 sm:grid-cols-2">
-        <Choices
+        <CheckboxList
           legend="Channels that receive a message with a link"
           names={channels}
           chosen={values.channel_ids}
           error={errorOf("channel_ids")}
           onChange={(channel_ids) => onChange({ channel_ids })}
         />
-        <Choices
+        <CheckboxList
           legend="Who can decide (every editor, if nobody is chosen)"
           names={members}
           chosen={values.approvers}

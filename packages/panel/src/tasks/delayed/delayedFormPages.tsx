@@ -2,7 +2,7 @@ import type { DelayedTask, DelayedTaskInput } from "@scheduling/sdk"
 import * as bounds from "../../data/bounds.ts"
 import { LimitsField } from "../../queues/LimitsField.tsx"
 import { limitInputOf, limitValuesOf } from "../../queues/limitValues.ts"
-import { Choice, Field, Input, Select } from "../../ui/forms/Field.tsx"
+import { RadioButtons, Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { parseTags } from "../../ui/forms/parseTags.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
@@ -74,7 +74,7 @@ const DelayedFields = ({
     <Section title="When">
       <Card className="flex flex-col gap-5 p-5">
         <div>
-          <Choice
+          <RadioButtons
             label="When"
             options={[
               ["after", "After a delay"],

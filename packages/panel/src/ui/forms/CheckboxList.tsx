@@ -1,7 +1,7 @@
 import { Checkbox } from "./Field.tsx"
 
 /** Lets the user select records from a short list by name. */
-export const Choices = <Id extends string>({
+export const CheckboxList = <Id extends string>({
   chosen,
   error,
   legend,

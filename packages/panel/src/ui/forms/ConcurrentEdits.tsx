@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react"
 import { Button } from "../actions/Button.tsx"
 import { capitalize } from "../values/format.ts"
-import type { Edits } from "./useEdits.ts"
+import type { EditConflicts } from "./useEdits.ts"
 
 /**
  * Shows the fields that someone else changed since the form was opened, and asks which values to
@@ -10,7 +10,7 @@ import type { Edits } from "./useEdits.ts"
 export const ConcurrentEdits = ({
   edits: { clashes, latest, settle, taken }
 }: {
-  readonly edits: Edits
+  readonly edits: EditConflicts
 }) => {
   const box = useRef<HTMLDivElement>(null)
   const labelOf = useLabels(box, [...clashes, ...taken])

@@ -181,7 +181,7 @@ export const Checkbox = ({
   </label>
 )
 
-export const Choice = <Value extends string>({
+export const RadioButtons = <Value extends string>({
   hasLabel = false,
   label,
   onChange,

@@ -6,7 +6,7 @@ import { classes } from "../classes.ts"
 import { Problem } from "../messages/Problem.tsx"
 import { useHasRole, roleNeededMessage } from "../role.tsx"
 import { ConcurrentEdits } from "./ConcurrentEdits.tsx"
-import type { Edits } from "./useEdits.ts"
+import type { EditConflicts } from "./useEdits.ts"
 
 /** The end of a form: its buttons, and problems that do not belong to a field. */
 export const FormFooter = ({
@@ -24,7 +24,7 @@ export const FormFooter = ({
     readonly isChanged: boolean
     readonly discard?: (() => void) | undefined
     readonly attention: ReadonlyArray<string>
-    readonly edits: Edits
+    readonly edits: EditConflicts
   }
   /**
    * True for a long form. Some of its fields may not be visible, and leaving it would lose a lot of

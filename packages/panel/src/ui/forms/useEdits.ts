@@ -8,7 +8,8 @@ import {
   resolveConflicts
 } from "./merge.ts"
 
-export interface Edits {
+/** What other users changed in the record while it is being edited. */
+export interface EditConflicts {
   /** Fields that only others changed. The form shows the new values. */
   readonly taken: ReadonlyArray<string>
   /** Fields that both this user and others changed. */
@@ -49,8 +50,8 @@ export const useEdits = <Values extends object>(
   // Leaving the page discards the input. Reloading the page does not run this cleanup.
   useEffect(() => () => deleteDraft(draftKey), [draftKey])
   const [latest, setLatest] = useState(edited.base)
-  const [taken, setTaken] = useState<Edits["taken"]>([])
-  const [clashes, setClashes] = useState<Edits["clashes"]>([])
+  const [taken, setTaken] = useState<EditConflicts["taken"]>([])
+  const [clashes, setClashes] = useState<EditConflicts["clashes"]>([])
   // True after submitting. The next record is then the submitted one, possibly normalized by the
   // service, rather than a change by another user.
   const isSent = useRef(false)
@@ -94,7 +95,7 @@ export const useEdits = <Values extends object>(
         put(resolveConflicts(now.current, latest, clashes, keeps))
         setClashes([])
       }
-    } satisfies Edits,
+    } satisfies EditConflicts,
     change: (change: Partial<Values>) => {
       isSent.current = false
       const { base, values } = now.current

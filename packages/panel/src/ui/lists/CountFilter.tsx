@@ -1,5 +1,5 @@
 import { classes } from "../classes.ts"
-import { Dot, toneOf } from "../values/Status.tsx"
+import { StatusDot, toneOf } from "../values/Status.tsx"
 
 /** Filters a list by one or more statuses, and shows the number of records with each status. */
 export const CountFilter = <Value extends string>({
@@ -29,7 +29,7 @@ export const CountFilter = <Value extends string>({
               : "border-line bg-surface text-soft hover:border-edge hover:text-ink"
           )}
         >
-          <Dot tone={toneOf(value)} />
+          <StatusDot tone={toneOf(value)} />
           {name}
           {count !== undefined && <span className="nums text-faint">{count}</span>}
         </button>

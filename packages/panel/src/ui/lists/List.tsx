@@ -194,7 +194,7 @@ export const statusDetailClass = `${rowDetailClass} pl-4 compact:pl-0`
 export const rowLinkClass =
   "outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-live"
 
-export const rowTitle = `block truncate font-medium ${rowLinkClass}`
+export const rowTitleClass = `block truncate font-medium ${rowLinkClass}`
 
 export const menuColumn = <Row,>(menu: (row: Row) => ReactNode): Column<Row> => ({
   key: "menu",

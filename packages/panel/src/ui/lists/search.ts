@@ -19,6 +19,7 @@ export const searchOf =
 export const searchTextOf = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value.slice(0, 200) : undefined
 
+/** Accepts one of the allowed values. */
 export const oneOf =
   <const Value extends string>(allowed: ReadonlyArray<Value>) =>
   (value: unknown): Value | undefined =>
@@ -32,6 +33,7 @@ export const listOf =
     return allowed.filter((known) => chosen.includes(known)).join(",") || undefined
   }
 
+/** Accepts one of the keys of the record. */
 export const oneKeyOf =
   <Key extends string>(known: Readonly<Record<Key, unknown>>) =>
   (value: unknown): Key | undefined =>
@@ -45,6 +47,7 @@ export const wholeNumberIn =
     return Number.isInteger(number) && number >= min && number <= max ? number : undefined
   }
 
+/** Accepts a text that is a valid date and time, and returns it unchanged. */
 export const dateTimeTextOf = (value: unknown): string | undefined => {
   const text = searchTextOf(value)
   return text === undefined || Number.isNaN(Date.parse(text)) ? undefined : text

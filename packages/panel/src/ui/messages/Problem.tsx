@@ -4,7 +4,7 @@ import { use, useEffect, useEffectEvent, useState } from "react"
 import { Button } from "../actions/Button.tsx"
 import { RoleContext } from "../role.tsx"
 import { now, useNow } from "../values/clock.ts"
-import { CopyText } from "../values/Copy.tsx"
+import { CopyableText } from "../values/Copy.tsx"
 
 export const messageOf = (error: unknown): string =>
   error instanceof ConnectionError
@@ -81,7 +81,7 @@ export const ProblemText = ({ error }: { readonly error: unknown }) => {
       <Advice error={error} />
       {requestId !== undefined && (
         <p className="mt-0.5 text-xs text-soft">
-          Request <CopyText text={requestId} />
+          Request <CopyableText text={requestId} />
         </p>
       )}
     </>

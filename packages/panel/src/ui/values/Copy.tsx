@@ -42,7 +42,7 @@ export const CopyButton = ({
   )
 }
 
-export const CopyText = ({
+export const CopyableText = ({
   className,
   text
 }: {

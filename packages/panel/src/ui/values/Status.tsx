@@ -32,7 +32,7 @@ const dots: Readonly<Record<Tone, string>> = {
   none: "border-[1.5px] border-faint bg-transparent"
 }
 
-export const Dot = ({ tone }: { readonly tone: Tone }) => (
+export const StatusDot = ({ tone }: { readonly tone: Tone }) => (
   <span aria-hidden className={classes("size-2 shrink-0 rounded-full", dots[tone])} />
 )
 
@@ -47,7 +47,7 @@ export const Status = ({
   readonly children?: string
 }) => (
   <span className="inline-flex items-center gap-2 whitespace-nowrap">
-    <Dot tone={tone} />
+    <StatusDot tone={tone} />
     <span className={tone === "bad" ? "text-bad" : undefined}>
       {children ?? capitalize(of.replaceAll("_", " "))}
     </span>
