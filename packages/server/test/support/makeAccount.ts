@@ -7,9 +7,9 @@ import {
   canonicalJson,
   createMac,
   hashDetails,
-  type EventContent,
+  type AuditEventContent,
   attestedUnlinkedEvent
-} from "../../src/accounts/audit/chainHashes.ts"
+} from "../../src/accounts/audit/auditChainHashes.ts"
 import { type Argon2Parameters, loadArgon2 } from "../../src/accounts/passwords/argon2.ts"
 import { deriveLane } from "../../src/accounts/auth/deriveLane.ts"
 import { Tokens } from "../../src/accounts/sessions/Tokens.ts"
@@ -59,7 +59,7 @@ export const accountMaker = Effect.fnUntraced(function* (options: {
     }
     const request_id = randomUUID()
     const recorded = (
-      event: Omit<EventContent, "details_hash">,
+      event: Omit<AuditEventContent, "details_hash">,
       details: Readonly<Record<string, string>> = {}
     ) => {
       const details_salt = randomBytes(16).toString("base64url")

@@ -5,20 +5,20 @@ import { transactionOf } from "../../store/index.ts"
 import { AuditLog } from "./AuditLog.ts"
 import {
   AuditChainRepo,
-  type EventLink,
-  type SignedChainEnd,
-  type SignedEvent
+  type AuditChainLink,
+  type SignedAuditChainEnd,
+  type SignedAuditEvent
 } from "./AuditChainRepo.ts"
 import {
   createMac,
-  type ChainEnd,
+  type AuditChainEnd,
   checkMac,
   attestedChainEnd,
   hashEvent,
   attestedLinkedEvent,
   attestedUnlinkedEvent
-} from "./chainHashes.ts"
-import { type ChainReport, verifyChain } from "./verifyChain.ts"
+} from "./auditChainHashes.ts"
+import { type AuditChainReport, verifyAuditChain } from "./verifyAuditChain.ts"
 
 /**
  * Links all audit events in one hash chain, so that no event can be changed, inserted or removed
@@ -33,7 +33,7 @@ export class AuditChain extends Context.Service<
      * Verifies the whole chain. If `knownHash` is given, also verifies that the log has an event
      * with this hash.
      */
-    readonly verify: (knownHash?: string) => Effect.Effect<ChainReport>
+    readonly verify: (knownHash?: string) => Effect.Effect<AuditChainReport>
     /** Replaces the MACs made with a retired `APP_SECRET`, and returns how many were replaced. */
     readonly renewMacs: Effect.Effect<number>
   }
@@ -51,7 +51,7 @@ export class AuditChain extends Context.Service<
       const repo = yield* AuditChainRepo
       const ring = (yield* Secrets).keys("audit-chain")
 
-      const signEnd = (end: ChainEnd): SignedChainEnd => ({
+      const signEnd = (end: AuditChainEnd): SignedAuditChainEnd => ({
         ...end,
         mac: createMac(ring, attestedChainEnd(end))
       })
@@ -63,7 +63,7 @@ export class AuditChain extends Context.Service<
        * as the events are kept.
        */
       const findExtendableEnd = Effect.fnUntraced(function* (
-        end: SignedChainEnd,
+        end: SignedAuditChainEnd,
         hasWaited: boolean
       ) {
         if (checkMac(ring, attestedChainEnd(end), end.mac) === "valid") return end
@@ -91,8 +91,8 @@ export class AuditChain extends Context.Service<
           Math.abs(now.getTime() - created_at.getTime()) > waitForNewerNodesMs
         const from = yield* findExtendableEnd(signedEnd, hasWaited(first))
         if (from === undefined) return
-        let { at, hash, ordinal }: ChainEnd = from
-        const links: Array<EventLink> = []
+        let { at, hash, ordinal }: AuditChainEnd = from
+        const links: Array<AuditChainLink> = []
         for (const event of events) {
           const isValid = checkMac(ring, attestedUnlinkedEvent(event), event.mac) === "valid"
           // A node with a newer secret may be able to verify the MAC. If no such node links the
@@ -121,7 +121,7 @@ export class AuditChain extends Context.Service<
         })
       )
 
-      const renewedMac = (event: SignedEvent) => {
+      const renewedMac = (event: SignedAuditEvent) => {
         const { hash, mac, ordinal } = event
         const attested =
           ordinal === null || hash === null
@@ -140,7 +140,7 @@ export class AuditChain extends Context.Service<
       return AuditChain.of({
         verify: Effect.fn("AuditChain.verify")(function* (knownHash) {
           const now = yield* DateTime.nowAsDate
-          return yield* verifyChain(repo, ring, {
+          return yield* verifyAuditChain(repo, ring, {
             // The margin is one day, because expired events are deleted only every ten minutes, and
             // only while a node runs.
             expiredBefore: new Date(now.getTime() - (auditRetentionDays - 1) * dayMs),
@@ -153,7 +153,7 @@ export class AuditChain extends Context.Service<
           let renewed = 0
           let afterId: string | undefined = firstId
           while (afterId !== undefined) {
-            const events: ReadonlyArray<SignedEvent> = yield* repo.listSignedByOtherKeys(
+            const events: ReadonlyArray<SignedAuditEvent> = yield* repo.listSignedByOtherKeys(
               ring[0].id,
               afterId,
               maxRenewedAtOnce

@@ -1,23 +1,23 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
-import type { ChainEnd, ChainPosition, EventContent } from "./chainHashes.ts"
+import type { AuditChainEnd, AuditChainPosition, AuditEventContent } from "./auditChainHashes.ts"
 
-export interface SignedChainEnd extends ChainEnd {
+export interface SignedAuditChainEnd extends AuditChainEnd {
   readonly mac: string
 }
 
-export interface UnlinkedEvent extends EventContent {
+export interface UnlinkedAuditEvent extends AuditEventContent {
   readonly mac: string | null
 }
 
-export interface EventLink extends ChainPosition {
+export interface AuditChainLink extends AuditChainPosition {
   readonly id: string
   readonly hash: string
   readonly mac: string | null
 }
 
-export interface LinkedEvent extends EventContent, EventLink {
+export interface LinkedAuditEvent extends AuditEventContent, AuditChainLink {
   readonly id: string
   readonly request_id: string | null
   readonly details: unknown
@@ -25,7 +25,7 @@ export interface LinkedEvent extends EventContent, EventLink {
   readonly owner_exists: boolean
 }
 
-export interface SignedEvent extends EventContent {
+export interface SignedAuditEvent extends AuditEventContent {
   readonly mac: string
   readonly ordinal: number | null
   readonly hash: string | null
@@ -34,28 +34,28 @@ export interface SignedEvent extends EventContent {
 export class AuditChainRepo extends Context.Service<
   AuditChainRepo,
   {
-    readonly lockEnd: Effect.Effect<SignedChainEnd>
-    readonly findEnd: Effect.Effect<SignedChainEnd | undefined>
-    readonly updateEnd: (end: SignedChainEnd) => Effect.Effect<void>
+    readonly lockEnd: Effect.Effect<SignedAuditChainEnd>
+    readonly findEnd: Effect.Effect<SignedAuditChainEnd | undefined>
+    readonly updateEnd: (end: SignedAuditChainEnd) => Effect.Effect<void>
     /** Returns the last linked event's number, or 0 if no event is linked. */
     readonly findLastOrdinal: Effect.Effect<number>
     readonly listUnlinked: (
       afterId: string,
       limit: number
-    ) => Effect.Effect<ReadonlyArray<UnlinkedEvent>>
+    ) => Effect.Effect<ReadonlyArray<UnlinkedAuditEvent>>
     readonly updateLinks: (
-      links: ReadonlyArray<EventLink>,
-      end: SignedChainEnd
+      links: ReadonlyArray<AuditChainLink>,
+      end: SignedAuditChainEnd
     ) => Effect.Effect<void>
     readonly listLinked: (
       afterOrdinal: number,
       limit: number
-    ) => Effect.Effect<ReadonlyArray<LinkedEvent>>
+    ) => Effect.Effect<ReadonlyArray<LinkedAuditEvent>>
     readonly listSignedByOtherKeys: (
       keyId: string,
       afterId: string,
       limit: number
-    ) => Effect.Effect<ReadonlyArray<SignedEvent>>
+    ) => Effect.Effect<ReadonlyArray<SignedAuditEvent>>
     /** Replaces MACs, except those that have changed since they were read. */
     readonly updateMacs: (
       macs: ReadonlyArray<{ readonly id: string; readonly from: string; readonly to: string }>
@@ -84,7 +84,7 @@ export class AuditChainRepo extends Context.Service<
 
       return AuditChainRepo.of({
         lockEnd: Effect.gen(function* () {
-          const locked = sql<SignedChainEnd>`${selectEnd} FOR UPDATE`
+          const locked = sql<SignedAuditChainEnd>`${selectEnd} FOR UPDATE`
           const [found] = yield* locked
           if (found !== undefined) return found
           yield* sql`
@@ -95,7 +95,7 @@ export class AuditChainRepo extends Context.Service<
           return inserted ?? (yield* Effect.die(new Error("audit_head has no row")))
         }).pipe(Effect.orDie, Effect.withSpan("AuditChainRepo.lockEnd")),
 
-        findEnd: Effect.map(sql<SignedChainEnd>`${selectEnd}`, ([end]) => end).pipe(
+        findEnd: Effect.map(sql<SignedAuditChainEnd>`${selectEnd}`, ([end]) => end).pipe(
           Effect.orDie,
           Effect.withSpan("AuditChainRepo.findEnd")
         ),
@@ -117,7 +117,7 @@ export class AuditChainRepo extends Context.Service<
         }).pipe(Effect.orDie, Effect.withSpan("AuditChainRepo.findLastOrdinal")),
 
         listUnlinked: Effect.fn("AuditChainRepo.listUnlinked")(function* (afterId, limit) {
-          return yield* sql<UnlinkedEvent>`
+          return yield* sql<UnlinkedAuditEvent>`
             SELECT ${content}, mac
             FROM audit_events
             WHERE ordinal IS NULL
@@ -151,7 +151,7 @@ export class AuditChainRepo extends Context.Service<
         }, Effect.orDie),
 
         listLinked: Effect.fn("AuditChainRepo.listLinked")(function* (afterOrdinal, limit) {
-          return yield* sql<LinkedEvent>`
+          return yield* sql<LinkedAuditEvent>`
             SELECT
               ${content}, request_id, details, details_salt,
               ordinal::float8 AS ordinal, previous_hash, previous_at, hash, mac,
@@ -175,7 +175,7 @@ export class AuditChainRepo extends Context.Service<
           afterId,
           limit
         ) {
-          return yield* sql<SignedEvent>`
+          return yield* sql<SignedAuditEvent>`
             SELECT ${content}, mac, ordinal::float8 AS ordinal, hash
             FROM audit_events
             WHERE id > ${afterId}

@@ -19,9 +19,9 @@ import {
   attestedUnlinkedEvent,
   canonicalJson,
   createMac,
-  type EventContent,
+  type AuditEventContent,
   hashDetails
-} from "./chainHashes.ts"
+} from "./auditChainHashes.ts"
 import { findActorById } from "./currentAuthor.ts"
 
 export type AccountAction =
@@ -58,7 +58,7 @@ interface Subject {
 }
 
 /** An event's content before the event receives its id, its time and its MAC. */
-export interface NewEvent {
+export interface NewAuditEvent {
   readonly action: AuditAction | AccountAction
   readonly workspace_id: AuthorizedWorkspaceId | null
   readonly user_id: string | null
@@ -85,13 +85,13 @@ export class AuditLog extends Context.Service<
       userId: string,
       subject: Subject
     ) => Effect.Effect<void>
-    readonly record: (event: NewEvent) => Effect.Effect<void>
+    readonly record: (event: NewAuditEvent) => Effect.Effect<void>
     /**
      * Records an event in the same statement as the change. `write` is called with the SQL that
      * inserts the event, or with undefined if `collectEvents` will write the event later.
      */
     readonly recordBy: <A, E, R>(
-      event: NewEvent,
+      event: NewAuditEvent,
       write: (insertion: Statement.Fragment | undefined) => Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E, R>
     /**
@@ -128,12 +128,12 @@ export class AuditLog extends Context.Service<
         const ring = (yield* Secrets).keys("audit-chain")
         const recorded = new Waker()
 
-        const toRow = Effect.fnUntraced(function* (event: NewEvent) {
+        const toRow = Effect.fnUntraced(function* (event: NewAuditEvent) {
           const { action, actor, origin, subject_id, user_id, workspace_id } = event
           const details = canonicalJson({ ...event.details, ...(actor && shownIn(event, actor)) })
           const details_salt = randomUUID()
           const { request_id } = origin
-          const content: EventContent = {
+          const content: AuditEventContent = {
             id: yield* ids.next,
             action,
             workspace_id,
@@ -184,7 +184,7 @@ export class AuditLog extends Context.Service<
             ? Effect.void
             : Effect.andThen(Effect.orDie(insertionOf(rows)), wakeAfterCommit)
 
-        const record = Effect.fn("AuditLog.record")(function* (event: NewEvent) {
+        const record = Effect.fn("AuditLog.record")(function* (event: NewAuditEvent) {
           const row = yield* toRow(event)
           const later = yield* CollectedEvents
           if (later === undefined) return yield* write([row])
@@ -192,7 +192,7 @@ export class AuditLog extends Context.Service<
         })
 
         /** Records an event, and writes it to the process log as well. */
-        const announce = Effect.fnUntraced(function* (event: NewEvent) {
+        const announce = Effect.fnUntraced(function* (event: NewAuditEvent) {
           yield* record(event)
           const { action, actor, origin, subject_id, user_id, workspace_id } = event
           yield* sql.afterCommit(
@@ -207,8 +207,8 @@ export class AuditLog extends Context.Service<
         }, Effect.orDie)
 
         const announced = Effect.fnUntraced(function* (
-          action: NewEvent["action"],
-          owner: Pick<NewEvent, "workspace_id" | "user_id">,
+          action: NewAuditEvent["action"],
+          owner: Pick<NewAuditEvent, "workspace_id" | "user_id">,
           { actor_id, details = {}, origin: { ip, request_id }, subject_id }: Subject
         ) {
           const actor = yield* findActorById(actor_id)
@@ -315,7 +315,7 @@ const CollectedEvents = Context.Reference<Array<NewRow> | undefined>(
   { defaultValue: () => undefined }
 )
 
-interface NewRow extends EventContent {
+interface NewRow extends AuditEventContent {
   readonly request_id: string | null
   readonly details: string
   readonly details_salt: string
@@ -323,7 +323,7 @@ interface NewRow extends EventContent {
 }
 
 /** Returns the details that describe the actor. They are empty for a user whose id is enough. */
-const shownIn = ({ workspace_id }: NewEvent, { kind, name }: Actor) =>
+const shownIn = ({ workspace_id }: NewAuditEvent, { kind, name }: Actor) =>
   kind === "user" && (name === null || workspace_id === null) ? {} : { actor: { kind, name } }
 
 /**

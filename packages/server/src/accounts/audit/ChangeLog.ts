@@ -6,8 +6,8 @@ import { Context, Effect, Layer, type Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { createHash } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
-import { AuditLog, type NewEvent, type StoredChange } from "./AuditLog.ts"
-import { canonicalJson } from "./chainHashes.ts"
+import { AuditLog, type NewAuditEvent, type StoredChange } from "./AuditLog.ts"
+import { canonicalJson } from "./auditChainHashes.ts"
 import { currentAuthor } from "./currentAuthor.ts"
 
 type Fields = Readonly<Record<string, unknown>>
@@ -73,7 +73,7 @@ export class ChangeLog extends Context.Service<
           { details, id, kind, workspace_id, ...change }: DefinitionChange,
           fields: ReadonlyArray<string>
         ) =>
-          Effect.map(currentAuthor, ({ actor, origin }): NewEvent => {
+          Effect.map(currentAuthor, ({ actor, origin }): NewAuditEvent => {
             const name = (change.after ?? change.before)?.shown["name"]
             return {
               // TypeScript cannot derive the type of an action from its two parts.

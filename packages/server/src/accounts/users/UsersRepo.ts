@@ -18,6 +18,7 @@ export interface UserRow {
   readonly created_at: Date
 }
 
+/** An account as the commands of the operator list it. */
 export interface AccountRow extends Pick<UserRow, "email" | "created_at"> {
   readonly disabled_at: Date | null
   readonly has_second_factor: boolean

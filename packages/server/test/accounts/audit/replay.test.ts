@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
-import { canonicalJson } from "../../../src/accounts/audit/chainHashes.ts"
+import { canonicalJson } from "../../../src/accounts/audit/auditChainHashes.ts"
 import { selfHostedCatalog, selfHostedPlan } from "../../../src/core/config/plans.ts"
 import {
   type Answer,

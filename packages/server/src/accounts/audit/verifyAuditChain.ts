@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { KeyRing } from "../../core/index.ts"
-import type { AuditChainRepo, LinkedEvent, UnlinkedEvent } from "./AuditChainRepo.ts"
+import type { AuditChainRepo, LinkedAuditEvent, UnlinkedAuditEvent } from "./AuditChainRepo.ts"
 import {
   canonicalJson,
   checkMac,
@@ -9,9 +9,9 @@ import {
   hashEvent,
   attestedLinkedEvent,
   attestedUnlinkedEvent
-} from "./chainHashes.ts"
+} from "./auditChainHashes.ts"
 
-export interface ChainReport {
+export interface AuditChainReport {
   readonly events: number
   readonly problems: ReadonlyArray<string>
   readonly lastHash: string
@@ -39,28 +39,28 @@ interface Expectations {
  *
  * 5. The hash that the operator noted is in the log.
  */
-export const verifyChain = Effect.fnUntraced(function* (
+export const verifyAuditChain = Effect.fnUntraced(function* (
   repo: AuditChainRepo["Service"],
   ring: KeyRing,
   { expiredBefore, knownHash, linkedBefore }: Expectations
-): Effect.fn.Return<ChainReport> {
+): Effect.fn.Return<AuditChainReport> {
   const problems = new ChainProblems(ring)
   const unlinked = new Set<string>()
   yield* eachPage(
-    (last: UnlinkedEvent | undefined) => repo.listUnlinked(last?.id ?? firstId, pageSize),
+    (last: UnlinkedAuditEvent | undefined) => repo.listUnlinked(last?.id ?? firstId, pageSize),
     (event) => {
       problems.checkUnlinked(event, linkedBefore)
       unlinked.add(event.id)
     }
   )
   const end = yield* repo.findEnd
-  let first: LinkedEvent | undefined
-  let last: LinkedEvent | undefined
+  let first: LinkedAuditEvent | undefined
+  let last: LinkedAuditEvent | undefined
   let events = 0
   let isEndFound = false
   let isKnownHashFound = false
   yield* eachPage(
-    (before: LinkedEvent | undefined) => repo.listLinked(before?.ordinal ?? 0, pageSize),
+    (before: LinkedAuditEvent | undefined) => repo.listLinked(before?.ordinal ?? 0, pageSize),
     (event) => {
       problems.checkLinked(event, last, expiredBefore)
       if (event.ordinal === end?.ordinal && event.hash === end.hash) isEndFound = true
@@ -117,12 +117,16 @@ class ChainProblems {
     this.#problems.push(problem)
   }
 
-  checkUnlinked(event: UnlinkedEvent, linkedBefore: Date): void {
+  checkUnlinked(event: UnlinkedAuditEvent, linkedBefore: Date): void {
     this.#checkMac(event, checkMac(this.#ring, attestedUnlinkedEvent(event), event.mac))
     if (event.created_at < linkedBefore) this.#addFor(event, "is not linked to the other events")
   }
 
-  checkLinked(event: LinkedEvent, before: LinkedEvent | undefined, expiredBefore: Date): void {
+  checkLinked(
+    event: LinkedAuditEvent,
+    before: LinkedAuditEvent | undefined,
+    expiredBefore: Date
+  ): void {
     const { hash, mac, ordinal } = event
     if (hash === hashEvent(event, event)) {
       this.#checkMac(event, checkMac(this.#ring, attestedLinkedEvent(ordinal, hash), mac))
@@ -152,7 +156,7 @@ class ChainProblems {
       isEndFound,
       last
     }: {
-      readonly last: LinkedEvent | undefined
+      readonly last: LinkedAuditEvent | undefined
       readonly isEndFound: boolean
       readonly expiredBefore: Date
     }
@@ -186,12 +190,15 @@ class ChainProblems {
     ]
   }
 
-  #checkMac(event: UnlinkedEvent | LinkedEvent, found: ReturnType<typeof checkMac>): void {
+  #checkMac(
+    event: UnlinkedAuditEvent | LinkedAuditEvent,
+    found: ReturnType<typeof checkMac>
+  ): void {
     if (found === "unknown") this.#unknown.push(event.id)
     if (found === "wrong") this.#addFor(event, "was changed, or was not written by the service")
   }
 
-  #addFor(event: UnlinkedEvent | LinkedEvent, text: string): void {
+  #addFor(event: UnlinkedAuditEvent | LinkedAuditEvent, text: string): void {
     const owner = event.workspace_id === null ? "accounts" : `workspace ${event.workspace_id}`
     this.add(`${owner}: event ${event.id} ${text}`)
   }
@@ -206,7 +213,7 @@ const hasValidDetails = ({
   details_salt,
   owner_exists,
   request_id
-}: LinkedEvent): boolean => {
+}: LinkedAuditEvent): boolean => {
   if (details_salt !== null)
     return hashDetails(details_salt, request_id, canonicalJson(details)) === details_hash
   const isBlank = request_id === null && JSON.stringify(details) === "{}"

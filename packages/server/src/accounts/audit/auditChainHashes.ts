@@ -2,7 +2,7 @@ import { hash } from "node:crypto"
 import { type KeyRing, mac } from "../../core/index.ts"
 
 /** The part of an event that never changes, even if the event's details are erased. */
-export interface EventContent {
+export interface AuditEventContent {
   readonly id: string
   readonly action: string
   readonly workspace_id: string | null
@@ -15,7 +15,7 @@ export interface EventContent {
   readonly created_at: Date
 }
 
-export interface ChainPosition {
+export interface AuditChainPosition {
   /** The event's number. Events are numbered from 1 without gaps. */
   readonly ordinal: number
   readonly previous_hash: string
@@ -24,7 +24,7 @@ export interface ChainPosition {
 }
 
 /** The chain's last event. `ordinal` is 0 if the chain is empty. */
-export interface ChainEnd {
+export interface AuditChainEnd {
   readonly ordinal: number
   readonly hash: string
   readonly at: Date | null
@@ -48,7 +48,7 @@ export const canonicalJson = (value: unknown): string => {
 
 const sha256 = (text: string): string => hash("sha256", text, "base64url")
 
-const hashedFields = (event: EventContent) => [
+const hashedFields = (event: AuditEventContent) => [
   event.id,
   event.action,
   event.workspace_id,
@@ -71,7 +71,7 @@ export const hashDetails = (salt: string, requestId: string | null, details: str
  * Hashes an event and its position. The hash uses no key, so that an operator can compare a noted
  * hash even after `APP_SECRET` has changed. The MACs protect the hash.
  */
-export const hashEvent = (event: EventContent, position: ChainPosition): string =>
+export const hashEvent = (event: AuditEventContent, position: AuditChainPosition): string =>
   sha256(
     canonicalJson([
       ...hashedFields(event),
@@ -91,7 +91,7 @@ export type AttestedContent = readonly [
 ]
 
 /** Returns the content that the MAC of an unlinked event covers. */
-export const attestedUnlinkedEvent = (event: EventContent): AttestedContent => [
+export const attestedUnlinkedEvent = (event: AuditEventContent): AttestedContent => [
   "written",
   ...hashedFields(event)
 ]
@@ -106,7 +106,7 @@ export const attestedLinkedEvent = (ordinal: number, hash: string): AttestedCont
   hash
 ]
 
-export const attestedChainEnd = ({ at, hash, ordinal }: ChainEnd): AttestedContent => [
+export const attestedChainEnd = ({ at, hash, ordinal }: AuditChainEnd): AttestedContent => [
   "end",
   ordinal,
   hash,
