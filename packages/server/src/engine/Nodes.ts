@@ -5,7 +5,7 @@ import { isInPhase } from "./RunState.ts"
 import { releaseBlocked } from "./transitions/release.ts"
 import { isClockTrusted } from "./laneTurns.ts"
 import {
-  completionDueInMs,
+  completionDueInMsSql,
   isCompletionOverdue,
   type NodeUptime
 } from "./completions/awaitingRuns.ts"
@@ -173,7 +173,7 @@ export const checkNodes = Effect.fnUntraced(function* (
         FROM runs
         WHERE ${isCompletionOverdue(sql, uptime)}
       ) AS overdue,
-      ${sql.literal(completionDueInMs)} AS completion_due_in_ms`
+      ${sql.literal(completionDueInMsSql)} AS completion_due_in_ms`
   return row ?? (yield* Effect.die(new Error("SELECT returned no row")))
 })
 

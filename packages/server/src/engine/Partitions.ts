@@ -12,7 +12,7 @@ import {
   beforePartitionName,
   detachPartition,
   findToday,
-  hasMoreRowsThan,
+  aheadHasMoreRowsThan,
   listDetachedPartitions,
   listHistoryPartitions,
   createHistoryPartition,
@@ -141,7 +141,7 @@ export class Partitions extends Context.Service<
       ) {
         const plan = planPartitions(yield* listHistoryPartitions(sql, table), today, retentionDays)
         if (plan === undefined) return
-        if (yield* hasMoreRowsThan(sql, table, { count: maxMovedRows, to: plan.to })) {
+        if (yield* aheadHasMoreRowsThan(sql, table, { count: maxMovedRows, to: plan.to })) {
           yield* replaceAhead(table, plan)
         }
         const parts = yield* listHistoryPartitions(sql, table)

@@ -2,7 +2,7 @@
  * SQL that joins rows of `runs` with the columns of their `call`. They come from the task, or from
  * the step of a chain.
  */
-export const callOfRun = `LEFT JOIN LATERAL (
+export const joinCallOfRun = `LEFT JOIN LATERAL (
       SELECT retry_count, call_options, timeout_seconds, secret_names
       FROM chain_steps
       WHERE runs.kind = 'chain'

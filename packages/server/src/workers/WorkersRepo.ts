@@ -26,7 +26,7 @@ export interface WorkerRow {
 
 type NewWorker = Pick<WorkerRow, "id" | "workspace_id" | "name" | "labels" | "created_at">
 
-export interface NewToken {
+export interface NewWorkerToken {
   readonly worker_id: string
   readonly token_hash: string
   readonly token_prefix: string
@@ -48,6 +48,7 @@ export const toWorker = (row: WorkerRow): Worker => ({
   updated_at: timestampOf(row.updated_at)
 })
 
+/** A process monitor that was deleted together with its worker. */
 export interface RemovedMonitor {
   readonly id: string
   readonly name: string
@@ -62,7 +63,7 @@ export class WorkersRepo extends Context.Service<
     /**
      * Inserts a token. The previous token expires at `previousUntil`, and older tokens immediately.
      */
-    readonly insertToken: (token: NewToken, previousUntil: Date) => Effect.Effect<void>
+    readonly insertToken: (token: NewWorkerToken, previousUntil: Date) => Effect.Effect<void>
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
       id: string

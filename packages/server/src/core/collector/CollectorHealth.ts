@@ -41,7 +41,7 @@ const signalOf = (url: string): TelemetrySignal | undefined =>
   telemetrySignals.find((one) => url.endsWith(`/${one}`))
 
 /** Records the result of each request, because the exporters do not report their failures. */
-export const recordResults = (client: HttpClient.HttpClient, collector: CollectorState) =>
+export const recordExportResults = (client: HttpClient.HttpClient, collector: CollectorState) =>
   HttpClient.transform(client, (answer, { url }) => {
     const signal = signalOf(url)
     if (signal === undefined) return answer

@@ -10,7 +10,7 @@ import {
 import { AppConfig } from "../config/Config.ts"
 import {
   CollectorHealth,
-  recordResults,
+  recordExportResults,
   logCollectorProblems,
   type TelemetrySignal,
   telemetrySignals
@@ -68,7 +68,7 @@ const collector = Effect.map(AppConfig, ({ otlpEndpoint, otlpHeaders, otlpServic
 const recordedClient = Layer.effect(
   HttpClient.HttpClient,
   Effect.gen(function* () {
-    return recordResults(yield* HttpClient.HttpClient, yield* CollectorHealth)
+    return recordExportResults(yield* HttpClient.HttpClient, yield* CollectorHealth)
   })
 ).pipe(Layer.provide(FetchHttpClient.layer))
 

@@ -28,6 +28,7 @@ export interface NextStep {
   readonly is_pause: boolean
 }
 
+/** What follows a finished step. */
 export interface FollowUp {
   /** The step to start. Null if the chain run has finished. */
   readonly next: NextStep | null

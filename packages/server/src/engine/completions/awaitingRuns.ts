@@ -3,7 +3,7 @@ import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
 import { downtimeSql } from "../Absences.ts"
-import { callOfRun } from "../callOfRun.ts"
+import { joinCallOfRun } from "../joinCallOfRun.ts"
 import { positionColumn } from "../chains/ChainRuns.ts"
 import type { RunPause, StartedRun } from "../Run.ts"
 import type { RunState } from "../RunState.ts"
@@ -42,7 +42,7 @@ export const isCompletionOverdue = (
  * SQL for the milliseconds until the next deadline of a completion. Null if no run awaits its
  * completion.
  */
-export const completionDueInMs = `(
+export const completionDueInMsSql = `(
   SELECT date_part('epoch', completes_by - now()) * 1000
   FROM runs
   WHERE completes_by > now()
@@ -92,7 +92,7 @@ export const findOverdue = Effect.fnUntraced(function* (
   const runs = yield* sql<AwaitingRun>`
     SELECT ${sql.literal(columns)}
     FROM runs
-    ${sql.literal(callOfRun)}
+    ${sql.literal(joinCallOfRun)}
     WHERE ${isCompletionOverdue(sql, uptime)}
     LIMIT ${batch}`
   return { runs, isFull: runs.length === batch }
@@ -100,7 +100,7 @@ export const findOverdue = Effect.fnUntraced(function* (
 
 export const findCompletionDueInMs = (sql: SqlClient.SqlClient) =>
   Effect.map(
-    sql<{ readonly ms: number | null }>`SELECT ${sql.literal(completionDueInMs)} AS ms`,
+    sql<{ readonly ms: number | null }>`SELECT ${sql.literal(completionDueInMsSql)} AS ms`,
     ([row]) => row?.ms ?? null
   )
 
@@ -123,6 +123,6 @@ export const findUnfinished = Effect.fnUntraced(function* (
         AND runs.id = asked.id
       OFFSET 0
     ) AS runs
-    ${sql.literal(callOfRun)}`
+    ${sql.literal(joinCallOfRun)}`
   return new Map(rows.map((row) => [row.id, row]))
 })

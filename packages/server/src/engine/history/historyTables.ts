@@ -40,7 +40,7 @@ export const listDetachedPartitions = (sql: SqlClient.SqlClient, table: HistoryT
   )
 
 /** Returns whether `ahead` contains more than `count` rows of days before `to`. */
-export const hasMoreRowsThan = (
+export const aheadHasMoreRowsThan = (
   sql: SqlClient.SqlClient,
   table: HistoryTable,
   { count, to }: { readonly count: number; readonly to: number }

@@ -11,7 +11,7 @@ const slackSeconds = 10
 const longestCallSeconds = 900
 
 /** The maximum time that a slot is held for a lost call. */
-export const longestLostCallSeconds = slackSeconds + longestCallSeconds
+export const maxSlotHoldSeconds = slackSeconds + longestCallSeconds
 
 /**
  * SQL columns for a row of `runs`, joined with its `call`: the latest time at which its call ends,

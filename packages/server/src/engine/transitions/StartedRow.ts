@@ -35,7 +35,7 @@ export const callColumns = [
  * The columns in `callColumns` except `withheld`, read from `tasks`. Large headers and bodies are
  * left out, because a batch may contain a thousand of them.
  */
-export const callOfTask = [
+export const callColumnsOfTask = [
   "tasks.method",
   "tasks.url",
   `CASE WHEN tasks.bytes <= ${maxInlineCallBytes} THEN tasks.headers END AS headers`,
@@ -45,7 +45,7 @@ export const callOfTask = [
   "tasks.call_options"
 ].join(", ")
 
-export const withheldOfTask = `CASE WHEN tasks.bytes > ${maxInlineCallBytes} THEN tasks.bytes END`
+export const withheldColumnOfTask = `CASE WHEN tasks.bytes > ${maxInlineCallBytes} THEN tasks.bytes END`
 
 export const toStartedRun = (
   row: StartedRow,

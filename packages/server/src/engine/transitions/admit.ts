@@ -60,6 +60,7 @@ const turnsLeft = `
     )
   END`
 
+/** A queue with a free slot and a run for it, or a deleted queue. */
 export interface OpenQueue {
   readonly id: string
   /** False if the queue was deleted. Its runs must leave it. */

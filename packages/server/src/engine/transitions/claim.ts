@@ -6,11 +6,11 @@ import { dueTimeWithoutSlot, isInPhase } from "../RunState.ts"
 import { isInStoppedWorkspace } from "../stoppedWorkspace.ts"
 import {
   callColumns,
-  callOfTask,
+  callColumnsOfTask,
   runColumns,
   type StartedRow,
   toStartedRun,
-  withheldOfTask
+  withheldColumnOfTask
 } from "./StartedRow.ts"
 import { mustEnd, startsWithoutOverlapCheck } from "./mayStart.ts"
 import {
@@ -289,8 +289,8 @@ const shownColumns = [
   "claimed.state",
   "(claimed.lane >> 32)::integer",
   `CASE claimed.state WHEN 'leased' THEN ${targetOf(columnsOfRun("claimed"))} END`,
-  callOfTask,
-  withheldOfTask,
+  callColumnsOfTask,
+  withheldColumnOfTask,
   "NULL"
 ].join(", ")
 

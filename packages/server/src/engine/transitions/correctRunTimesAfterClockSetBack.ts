@@ -3,7 +3,7 @@ import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 import { Effect, Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import { isAheadOfClock, retryAfterDeadlock, runInOwnTransactions } from "../../store/index.ts"
-import { longestLostCallSeconds } from "../queues/heldSlots.ts"
+import { maxSlotHoldSeconds } from "../queues/heldSlots.ts"
 import { calendarDaysOf } from "../firing/calendarDays.ts"
 import type { DueTask } from "../firing/decideFire.ts"
 import { agentLeaseMs } from "../Nodes.ts"
@@ -116,7 +116,7 @@ const correctQueues = (sql: SqlClient.SqlClient) => sql`
     SET
       next_at = least(next_at, now() + coalesce(interval '1 second' / rate_per_second, interval '0')),
       held_until = ARRAY (
-        SELECT least(until, now() + ${longestLostCallSeconds} * interval '1 second')
+        SELECT least(until, now() + ${maxSlotHoldSeconds} * interval '1 second')
         FROM unnest(held_until) AS until
       )
     WHERE ${sql.literal(isAheadOfClock("next_at"))}

@@ -1,7 +1,7 @@
 import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import { callOfRun } from "../callOfRun.ts"
+import { joinCallOfRun } from "../joinCallOfRun.ts"
 import { positionColumn } from "../chains/ChainRuns.ts"
 import { Signals } from "../../events/index.ts"
 import { retryAfterDeadlock } from "../../store/index.ts"
@@ -98,7 +98,7 @@ const findRunning = (sql: SqlClient.SqlClient, owners: Statement.Fragment) =>
       run_on IS NOT NULL AS on_worker, ${sql.literal(positionColumn())},
       ${sql.literal(lostSlotColumns)}
     FROM runs
-    ${sql.literal(callOfRun)}
+    ${sql.literal(joinCallOfRun)}
     WHERE lease_owner IN (${owners})
       AND state = 'running'
     LIMIT ${batch}`

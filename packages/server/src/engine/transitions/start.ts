@@ -6,17 +6,17 @@ import { positionColumn } from "../chains/ChainRuns.ts"
 import type { LeasedRun, StartedRun, StepPosition } from "../Run.ts"
 import {
   callColumns,
-  callOfTask,
+  callColumnsOfTask,
   runColumns,
   type StartedRow,
   toStartedRun,
-  withheldOfTask
+  withheldColumnOfTask
 } from "./StartedRow.ts"
 import { dueTimeWithoutSlot, hasBegun, isInPhase } from "../RunState.ts"
 import { isInStoppedWorkspace } from "../stoppedWorkspace.ts"
 import { catchesUp, maxWaitingRuns, mustEnd, startsWithoutOverlapCheck } from "./mayStart.ts"
 
-export interface GuardResult {
+export interface StartGuardResult {
   /** Runs that start. */
   readonly started: ReadonlyArray<StartedRun>
   /**
@@ -88,11 +88,11 @@ const asked = (sql: SqlClient.SqlClient, node: number, runs: ReadonlyArray<Lease
         runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.attempt, runs.lost,
         date_part('epoch', runs.due_at) * 1000 AS due_ms,
         date_part('epoch', runs.scheduled_for) * 1000 AS scheduled_ms,
-        ${sql.literal(callOfTask)},
+        ${sql.literal(callColumnsOfTask)},
         ${sql.literal(version)} AS version_id,
         CASE runs.kind
           WHEN 'chain' THEN ${sql.literal(stepOf("weight", version))}
-          ELSE ${sql.literal(withheldOfTask)}
+          ELSE ${sql.literal(withheldColumnOfTask)}
         END AS withheld,
         ${sql.literal(positionColumn(version))},
         ${sql.literal(result)} AS result
@@ -174,7 +174,7 @@ export const start = Effect.fnUntraced(function* (
       UNION ALL
       SELECT *, NULL FROM asked WHERE result IN ('cancelled', 'early', 'skipped')
     ) AS answered`)
-  const guarded: GuardResult = {
+  const guarded: StartGuardResult = {
     started: rows
       .filter((row) => row.result === "start")
       .map((row) => toStartedRun(row, row.position)),

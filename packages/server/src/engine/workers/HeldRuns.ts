@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
-import { callOfRun } from "../callOfRun.ts"
+import { joinCallOfRun } from "../joinCallOfRun.ts"
 import { positionColumn } from "../chains/ChainRuns.ts"
 import type { RunCall, StartedRun } from "../Run.ts"
 import type { AccessTokenId } from "../secrets/AccessTokens.ts"
@@ -58,7 +58,7 @@ export const findHeldRuns = Effect.fnUntraced(function* (
         AND runs.id = held.id
       OFFSET 0
     ) AS runs
-    ${sql.literal(callOfRun)}
+    ${sql.literal(joinCallOfRun)}
     WHERE runs.attempt = held.attempt
       AND runs.lease_owner = held.session
       AND runs.state = 'running'`
