@@ -23,7 +23,7 @@ export interface TlsCheckResult {
 }
 
 /** The timeout from the first packet to the certificate. */
-const timeoutSeconds = 15
+export const certificateTimeoutSeconds = 15
 
 /**
  * Checks the certificate of a server as a client would, under the same egress rules as calls. The
@@ -89,7 +89,7 @@ export class TlsProbe extends Context.Service<
           return Effect.sync(close)
         }).pipe(
           Effect.timeoutOrElse({
-            duration: `${timeoutSeconds} seconds`,
+            duration: `${certificateTimeoutSeconds} seconds`,
             orElse: () => Effect.succeed(timedOut)
           })
         )
@@ -167,7 +167,9 @@ interface Failed {
 }
 
 const timedOut: Failed = {
-  error: new StartTlsFailed({ message: `no certificate was received within ${timeoutSeconds} s` }),
+  error: new StartTlsFailed({
+    message: `no certificate was received within ${certificateTimeoutSeconds} s`
+  }),
   isConnected: true
 }
 

@@ -285,7 +285,8 @@ export class HttpMonitorsResource extends Resource {
    *
    * Checks the target once, as the monitor would do, and returns the result. Nothing is saved, and
    * nobody is notified. The service itself checks the target, so `places` must be null or absent.
-   * The response takes up to `timeout_seconds`. At most 4 at the same time for each workspace.
+   * The response takes up to `timeout_seconds`. At most 4 at the same time for each workspace and
+   * for each user or API key.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.

@@ -274,7 +274,7 @@ export class SslMonitorsResource extends Resource {
    *
    * Checks the target once, as the monitor would do, and returns the result. Nothing is saved, and
    * nobody is notified. The response takes up to 15 seconds. At most 4 at the same time for each
-   * workspace.
+   * workspace and for each user or API key.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.

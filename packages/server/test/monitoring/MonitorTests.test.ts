@@ -114,7 +114,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a test of a monitor", (
     })
   )
 
-  it.effect("waits for no more than a few others of its workspace", () =>
+  it.effect("is refused while its workspace runs too many others", () =>
     Effect.gen(function* () {
       const connected: Array<Socket> = []
       const port = yield* tcpTarget((socket) => void connected.push(socket))

@@ -7,7 +7,7 @@ import { idInPath, WorkspaceId } from "../../shared/Ids.ts"
 import type { MonitorKind } from "../Monitor.ts"
 import { monitorNouns } from "../monitorNouns.ts"
 
-/** The maximum number of concurrent tests per workspace and node. */
+/** The maximum number of concurrent tests per workspace and principal on a node. */
 export const maxConcurrentTests = 4
 
 /**
@@ -28,7 +28,7 @@ export const testEndpoint = <Input extends Schema.Top, Result extends Schema.Top
     .annotateMerge(
       docs(
         `Test ${monitorNouns[kind]}`,
-        `Checks the target once, as the monitor would do, and returns the result. Nothing is saved, and nobody is notified. ${note} At most ${maxConcurrentTests} at the same time for each workspace.`
+        `Checks the target once, as the monitor would do, and returns the result. Nothing is saved, and nobody is notified. ${note} At most ${maxConcurrentTests} at the same time for each workspace and for each user or API key.`
       )
     )
 

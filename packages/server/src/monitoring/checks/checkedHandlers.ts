@@ -68,6 +68,7 @@ export const checkedHandlers = <
           if (places != null) return yield* notFromPlaces
           const { result } = yield* tests.run(
             workspace_id,
+            timeout_seconds,
             prober.check({
               kind: kind.table.kind,
               workspace_id,

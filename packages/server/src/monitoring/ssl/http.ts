@@ -1,3 +1,4 @@
+import { certificateTimeoutSeconds } from "@scheduling/calls/tls/TlsProbe"
 import { Api } from "@scheduling/domain/Api"
 import { SslMonitor } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { Conflict } from "@scheduling/domain/shared/Errors"
@@ -52,6 +53,7 @@ export const SslMonitorsHandlers = implement(
           yield* monitors.settingsOfNew(workspaceId, payload)
           const { duration_ms, result } = yield* tests.run(
             workspaceId,
+            certificateTimeoutSeconds,
             checkCertificate(toSslSettings(payload))
           )
           const at = yield* DateTime.nowAsDate
