@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { Actor } from "../shared/Actor.ts"
 import { AuditEventId, idInPath, UserId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
+import { repeatable } from "../shared/requests/repeatable.ts"
 import { text } from "../shared/Text.ts"
 import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
 
@@ -200,7 +201,7 @@ export const AuditFilters = {
     )
   ),
   action: Schema.optionalKey(AuditAction),
-  subject_kind: Schema.optionalKey(SubjectKind),
+  subject_kind: Schema.optionalKey(repeatable(SubjectKind, "The kind of the changed record")),
   subject_id: Schema.optionalKey(
     text({ min: 1, max: 200 }).annotate({ description: "Only changes to the record with this id." })
   ),
@@ -217,7 +218,7 @@ export const matchingActions = ({
   auditActions.filter(
     (one) =>
       (action === undefined || one === action) &&
-      (subject_kind === undefined || subjectKindOf(one) === subject_kind)
+      (subject_kind === undefined || subject_kind.includes(subjectKindOf(one)))
   )
 
 /** Returns the kind of record that an action changes, which is the first part of the action. */

@@ -397,8 +397,8 @@ export interface WorkspacesListAuditEventsQuery extends PageQuery {
   readonly actor_id?: UserId | undefined
   /** The kind of record that was changed, and the change. */
   readonly action?: AuditAction | undefined
-  /** The kind of record that was changed: the first part of the action. */
-  readonly subject_kind?: AuditSubjectKind | undefined
+  /** The kind of the changed record is one of these. */
+  readonly subject_kind?: AuditSubjectKind | ReadonlyArray<AuditSubjectKind> | undefined
   /** Only changes to the record with this id. 1 to 200 characters. */
   readonly subject_id?: string | undefined
   /** At this time or later. */
