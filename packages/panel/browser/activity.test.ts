@@ -48,16 +48,42 @@ describe.skipIf(skipReason !== undefined)("the runs of tasks", () => {
     await client.delayed.create({ url, delay_seconds: 0, queue_id: queue.id })
     await page.goto(w)
     const list = page.getByRole("table", { name: "Current problems" })
-    await list.getByRole("row", { name: /Open.*Broken/ }).waitFor()
-    expect(await list.getByRole("link").allInnerTexts()).toEqual(["Broken", "Incident", "Task"])
+    await list.getByRole("row", { name: /Failing.*Broken/ }).waitFor()
+    expect(await list.getByRole("link").allInnerTexts()).toEqual(["Broken", "Execution", "Task"])
     const state = page.getByRole("list", { name: "State of the workspace" })
-    await state.getByText("1 incident is open").waitFor()
     await state.getByText("Runs wait in 1 queue").waitFor()
+    await state.getByRole("link", { name: "1 open incident (1 task)" }).click()
+    await page.getByRole("row", { name: /Open.*Broken/ }).waitFor()
+    const { data: open } = await client.incidents.list({ open: "true" })
+    for (const incident of open) await client.incidents.close(incident.id)
+    await page.goto(w)
     await state.getByRole("link", { name: "1 task is failing" }).click()
     await page.getByRole("row", { name: /Failed.*Broken/ }).waitFor()
     await page.goBack()
     await page.getByRole("link", { name: "Show the forecast" }).click()
     await page.getByRole("heading", { name: "Forecast" }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it("that failed are listed once for each task", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const task = {
+      schedule: "0 3 * * *",
+      url: `${panel.url()}/nowhere`,
+      retry_count: 0
+    }
+    const often = await person.client.cron.create({ ...task, name: "Invoices" })
+    const once = await person.client.cron.create({ ...task, name: "Reports" })
+    for (const { id } of [often, often, once, often]) await person.client.cron.runAndWait(id)
+    await page.goto(`${panel.url()}/w/${person.workspaceId}`)
+    const list = page.getByRole("table", { name: "Failures by task" })
+    await list.getByRole("row", { name: /Invoices.*responded with 404.*3 since/s }).waitFor()
+    await list.getByRole("row", { name: /Reports.*responded with 404/s }).waitFor()
+    // One row has the heads of the columns.
+    expect(await list.getByRole("row").count()).toBe(3)
+    const { data } = await person.client.executions.list({ task_id: often.id, limit: 1 })
+    await list.getByRole("link", { name: "Invoices" }).click()
+    await page.waitForURL(`**/executions/${data[0]?.id}`)
     expect(problems).toEqual([])
   })
 

@@ -67,7 +67,7 @@ describe.skipIf(skipReason !== undefined)("the cause of a failure", () => {
     await openFromOverview(page, "Website")
     await page.getByText("Incident opened: The certificate expired on 2026-05-03.").waitFor()
 
-    for (const link of ["Invoices", "Incident of Invoices"]) {
+    for (const link of ["Invoices", "Execution of Invoices"]) {
       await openFromOverview(page, link)
       await page.getByText("responded with 404").first().waitFor()
       const changed = page.getByRole("group", { name: "Changed before the failure" })

@@ -75,9 +75,10 @@ describe.skipIf(skipReason !== undefined)("the trend of the overview", () => {
     const overview = `${panel.url()}/w/${person.workspaceId}`
     await page.goto(overview)
     const section = page.getByRole("group", { name: "Last 24 hours" })
-    await section.getByText("No runs in the 7 days before").first().waitFor()
+    await section.getByText("No earlier data").waitFor()
     const rates = section.getByRole("listbox", { name: "Success rate by hour, at most 100%" })
     await rates.getByRole("option", { name: /: 100%$/ }).waitFor()
+    await section.getByText("0%", { exact: true }).waitFor()
 
     // A new workspace has no history, so the test provides statistics for slower days.
     await page.route(/\/executions\/stats\?.*to=/, async (route) => {
@@ -89,6 +90,7 @@ describe.skipIf(skipReason !== undefined)("the trend of the overview", () => {
       })
     })
     await page.goto(overview)
+    await section.getByText("Same hour last week").waitFor()
     await section.getByText("50.0% in the 7 days before").waitFor()
     await section.getByText("96 a day in the 7 days before").waitFor()
     await section.getByText("4.0 s in the 7 days before").waitFor()

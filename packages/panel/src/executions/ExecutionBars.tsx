@@ -29,7 +29,7 @@ export const ExecutionBars = ({
       <div className="mb-4 flex flex-wrap items-center gap-x-5 gap-y-1 text-xs text-faint">
         <LegendKey className="bg-ok" name="Succeeded" />
         <LegendKey className="bg-bad" name="Failed" />
-        <LegendKey className="bg-edge" name="Other" />
+        <LegendKey className="bg-edge" name="Cancelled, skipped or running" />
         <span className="ml-auto">{note}. Drag to select a period.</span>
       </div>
       <Chart
@@ -85,6 +85,8 @@ const Piece = ({
   )
 
 const valuesOf = ({ failed, other, succeeded }: Bar) =>
-  [`${succeeded} succeeded`, `${failed} failed`, ...(other > 0 ? [`${other} other`] : [])].join(
-    ", "
-  )
+  [
+    `${succeeded} succeeded`,
+    `${failed} failed`,
+    ...(other > 0 ? [`${other} cancelled, skipped or running`] : [])
+  ].join(", ")

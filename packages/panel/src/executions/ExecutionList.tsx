@@ -21,7 +21,6 @@ import { TaskName } from "./TaskLink.tsx"
 export const ExecutionList = ({
   empty,
   isScheduled = false,
-  limit,
   search = {},
   showsTask = false
 }: {
@@ -29,7 +28,6 @@ export const ExecutionList = ({
   readonly isScheduled?: boolean
   readonly empty: ReactNode
   readonly showsTask?: boolean
-  readonly limit?: number
 }) => {
   const { workspaceId } = useWorkspace()
   const list = useExecutionList(
@@ -37,14 +35,12 @@ export const ExecutionList = ({
       ? executionQueries.scheduled(workspaceId)
       : executionQueries.list(workspaceId, search)
   )
-  const isShort = limit !== undefined
   const columns = useMemo(() => {
     const all = executionColumnsFor(workspaceId, showsTask)
-    const hidden = isScheduled ? ["late", "result", "duration"] : isShort ? ["late", "result"] : []
+    const hidden = isScheduled ? ["late", "result", "duration"] : []
     return all.filter(({ key }) => ![...rare, ...hidden].includes(key))
-  }, [workspaceId, showsTask, isScheduled, isShort])
-  const shown = isShort ? { ...list, rows: list.rows.slice(0, limit), hasMore: false } : list
-  return <List {...shown} label="Executions" columns={columns} empty={empty} />
+  }, [workspaceId, showsTask, isScheduled])
+  return <List {...list} label="Executions" columns={columns} empty={empty} />
 }
 
 export const useExecutionList = (options: ReturnType<typeof executionQueries.list>) => {

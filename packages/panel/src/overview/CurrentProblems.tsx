@@ -1,10 +1,10 @@
+import type { FailingTask, WorkspaceId } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useMemo } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { openIncidentsOptions } from "../data/incidents.ts"
 import { taskOrMonitorLink } from "../data/targets.ts"
-import { taskLink } from "../data/tasks.ts"
 import { IncidentStatus } from "../incidents/IncidentList.tsx"
 import { Card, Section } from "../ui/layout/Page.tsx"
 import { type Column, List, rowDetailClass, rowTitleClass } from "../ui/lists/List.tsx"
@@ -50,8 +50,9 @@ export const CurrentProblems = ({
   )
 }
 
-const ProblemStatus = ({ incident }: CurrentProblem) =>
-  incident === undefined ? (
+const ProblemStatus = ({ failing, incident }: CurrentProblem) =>
+  incident === undefined ||
+  (failing !== undefined && incident.status === "open" && !incident.suppressed) ? (
     <Status of="failing" tone="bad" />
   ) : (
     <IncidentStatus incident={incident} />
@@ -61,21 +62,21 @@ const ProblemStatus = ({ incident }: CurrentProblem) =>
 const timeOf = ({ failing, incident }: CurrentProblem) =>
   incident?.opened_at ?? failing?.execution.finished_at ?? null
 
-/** A link to the failed run or, if none is known, to the incident. */
-const CauseLink = ({ failing, id, incident, name }: CurrentProblem) => {
+const executionLink = (workspaceId: WorkspaceId, failing: FailingTask | undefined) => ({
+  to: "/w/$workspaceId/executions/$executionId" as const,
+  params: { workspaceId, executionId: failing?.execution.id ?? "" }
+})
+
+/** A link to the incident or, if there is none, to the failed execution. */
+const CauseLink = ({ failing, incident, name }: CurrentProblem) => {
   const { workspaceId } = useWorkspace()
   const to =
-    failing === undefined
-      ? {
+    incident === undefined
+      ? executionLink(workspaceId, failing)
+      : {
           to: "/w/$workspaceId/incidents/$incidentId" as const,
-          params: { workspaceId, incidentId: incident?.id ?? "" }
+          params: { workspaceId, incidentId: incident.id }
         }
-      : failing.kind === "chain"
-        ? taskLink(workspaceId, failing.kind, id, failing.execution.chain_run_id)
-        : {
-            to: "/w/$workspaceId/executions/$executionId" as const,
-            params: { workspaceId, executionId: failing.execution.id }
-          }
   return (
     <Link {...to} className={rowTitleClass}>
       {stripDirectionMarks(name)}
@@ -92,7 +93,7 @@ const reasonOf = ({ failing, incident }: CurrentProblem): string =>
 
 const linkClass = "relative font-medium text-live underline-offset-2 hover:underline"
 
-/** Links to the task or monitor and, if the name links to the failed run, to the incident. */
+/** Links to the task or monitor and, if the name links to the incident, to the failed execution. */
 const OtherLinks = ({ failing, id, incident, name }: CurrentProblem) => {
   const { workspaceId } = useWorkspace()
   const kind = failing?.kind ?? incident?.subject.kind
@@ -101,12 +102,11 @@ const OtherLinks = ({ failing, id, incident, name }: CurrentProblem) => {
     <span className="flex justify-end gap-3">
       {failing !== undefined && incident !== undefined && (
         <Link
-          to="/w/$workspaceId/incidents/$incidentId"
-          params={{ workspaceId, incidentId: incident.id }}
-          aria-label={`Incident of ${name}`}
+          {...executionLink(workspaceId, failing)}
+          aria-label={`Execution of ${name}`}
           className={linkClass}
         >
-          Incident
+          Execution
         </Link>
       )}
       {kind !== undefined && (
@@ -161,7 +161,7 @@ const columns: ReadonlyArray<Column<CurrentProblem>> = [
   },
   {
     key: "time",
-    head: "Opened or failed",
+    head: "Since",
     className: "w-28 shrink-0 max-sm:hidden",
     cell: (problem) => <RelativeTime at={timeOf(problem)} />
   }

@@ -1,18 +1,22 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useMemo, useState } from "react"
+import { latestDefinitionChangesOptions } from "../data/changes.ts"
 import { useWorkspace } from "../data/client.ts"
-import { ExecutionList } from "../executions/ExecutionList.tsx"
 import type { Period } from "../executions/histogram.ts"
 import { openIncidentsOptions } from "../data/incidents.ts"
+import { membersOptions } from "../data/names.ts"
+import { useMyRole } from "../data/role.ts"
 import { executionQueries } from "../executions/queries.ts"
 import { upcomingOptions } from "../forecast/queries.ts"
 import { UpcomingList } from "../forecast/UpcomingList.tsx"
-import { EmptyState, Page, Section, Skeleton } from "../ui/layout/Page.tsx"
+import { Page, Section, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { RoleGate } from "../ui/role.tsx"
 import { CurrentProblems } from "./CurrentProblems.tsx"
 import { FirstSteps, firstStepsProgress } from "./FirstSteps.tsx"
+import { LatestChanges } from "./LatestChanges.tsx"
+import { LatestFailures } from "./LatestFailures.tsx"
 import { LastTwoDaysSection } from "./LastTwoDaysSection.tsx"
 import { failingTasksOptions, lastDayQuery, latestFailuresSearch } from "./prefetchOverview.ts"
 import { TrendSection } from "./TrendSection.tsx"
@@ -27,8 +31,14 @@ export const OverviewPage = () => {
   const upcoming = useQuery(upcomingOptions(workspaceId))
   const failing = useQuery(failingTasksOptions(workspaceId))
   const incidents = useQuery(openIncidentsOptions(workspaceId))
+  const members = useQuery(membersOptions(workspaceId))
+  const role = useMyRole(workspaceId)
+  const isAdmin = role === "admin" || role === "owner"
+  const changes = useQuery({ ...latestDefinitionChangesOptions(workspaceId), enabled: isAdmin })
   // The sections wait for these queries, because the result of one would push the others down.
-  const isReady = [stats, upcoming, failing, incidents].every(({ isPending }) => !isPending)
+  const isReady =
+    [stats, upcoming, failing, incidents, members].every(({ isPending }) => !isPending) &&
+    !changes.isLoading
   const counts = stats.data?.totals.counts
   const hasRun = counts !== undefined && Object.values(counts).some((count) => count > 0)
   const isNew = isReady && counts !== undefined && upcoming.data?.length === 0 && !hasRun
@@ -51,6 +61,7 @@ export const OverviewPage = () => {
         {isReady ? (
           <>
             <CurrentProblems hasRun={hasRun} />
+            {isAdmin && <LatestChanges />}
             {(hasRun || period.from !== undefined) && (
               <LastTwoDaysSection period={period} onPeriod={setPeriod} />
             )}
@@ -69,12 +80,7 @@ export const OverviewPage = () => {
                   </Link>
                 }
               >
-                <ExecutionList
-                  search={failures}
-                  showsTask
-                  limit={8}
-                  empty={<EmptyState title="No failures" />}
-                />
+                <LatestFailures search={failures} />
               </Section>
               <aside className="min-w-0">
                 <Section

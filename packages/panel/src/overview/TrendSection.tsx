@@ -11,7 +11,14 @@ import { useNow } from "../ui/values/clock.ts"
 import { LegendKey } from "../ui/values/LegendKey.tsx"
 import { EmptyValue } from "../ui/values/Time.tsx"
 import { lastDayQuery } from "./prefetchOverview.ts"
-import { type Metric, metrics, type TrendHour, trendOf, valueOfPreviousDays } from "./trend.ts"
+import {
+  type Metric,
+  metrics,
+  type TrendHour,
+  runsOf,
+  trendOf,
+  valueOfPreviousDays
+} from "./trend.ts"
 
 const hourMs = 3_600_000
 
@@ -27,6 +34,8 @@ export const TrendSection = () => {
     refetchInterval: false,
     staleTime: hourMs
   })
+  const hasEarlier =
+    before.data === undefined || before.data.buckets.some((bucket) => runsOf(bucket) > 0)
   // The page shows the first query's error.
   if (stats.data === undefined && stats.error !== null) return null
   return (
@@ -35,7 +44,11 @@ export const TrendSection = () => {
       actions={
         <span className="flex flex-wrap justify-end gap-x-5 gap-y-1 text-xs text-faint">
           <LegendKey className="bg-live" name="By hour" />
-          <LegendKey className="bg-faint/60" name="Same hour, 7 days before" />
+          {hasEarlier ? (
+            <LegendKey className="bg-faint/60" name="Same hour last week" />
+          ) : (
+            "No earlier data"
+          )}
         </span>
       }
     >
@@ -80,7 +93,6 @@ const MeasureFigure = ({
         <>
           <span className="block min-h-4">{stats && measure.detail(stats.totals)}</span>
           <span className={classes("block min-h-4", isWorse && "font-medium text-warn")}>
-            {earlier === null && "No runs in the 7 days before"}
             {earlier != null &&
               `${measure.text(earlier)}${measure.name === "Runs" ? " a day" : ""} in the 7 days before`}
           </span>
@@ -115,8 +127,6 @@ const TrendChart = ({
           values: valuesOf(measure, value, usual)
         }))}
         top={Math.max(1, ...values)}
-        // A small change in a rate is more visible if the scale does not begin at zero.
-        bottom={measure.name === "Success rate" ? Math.min(0.99, ...values) : 0}
         text={measure.text}
         className="h-12"
         isSmall

@@ -1,3 +1,4 @@
+import type { Incident } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
@@ -10,6 +11,7 @@ import { Problem } from "../ui/messages/Problem.tsx"
 import { StatusDot, type Tone } from "../ui/values/Status.tsx"
 import { allWorkersOptions, pollWorkersMs } from "../workers/queries.ts"
 import { failingTasksOptions, latestFailuresSearch, maxFailingTasks } from "./prefetchOverview.ts"
+import { problemsOf } from "./problems.ts"
 
 interface Part {
   readonly text: string
@@ -27,25 +29,24 @@ export const WorkspaceState = ({
   const { workspaceId } = useWorkspace()
   const failing = useQuery(failingTasksOptions(workspaceId))
   const incidents = useQuery(openIncidentsOptions(workspaceId))
-  const { error, parts: others, refetch } = useOtherParts()
+  const { error, parts: otherParts, refetch } = useOtherParts()
   // The list of current problems shows the errors of these queries.
   if (failing.data === undefined || incidents.data === undefined) {
     return failing.error === null && incidents.error === null && <Skeleton className="h-6 w-64" />
   }
-  const failingCount = failing.data.length
-  const openCount = incidents.data.data.length
+  const { data: open, hasMore } = incidents.data
+  // A failing task with an open incident is counted once.
+  const others = problemsOf(failing.data, open).filter(({ incident }) => incident === undefined)
+  const isPartly = failing.data.length === maxFailingTasks
   const parts = [
-    ...partOf("bad", "executions", failingCount, (count) =>
-      count === 1
-        ? "1 task is failing"
-        : `${count}${count === maxFailingTasks ? " or more" : ""} tasks are failing`
+    ...partOf("bad", "incidents", open.length, (count) =>
+      hasMore ? `${count} or more open incidents` : describeIncidents(open)
     ),
-    ...partOf("bad", "incidents", openCount, (count) =>
-      count === 1
-        ? "1 incident is open"
-        : `${count}${incidents.data.hasMore ? " or more" : ""} incidents are open`
-    ),
-    ...others
+    ...partOf("bad", "executions", others.length, (count) => {
+      const number = `${count}${isPartly ? " or more" : ""}${open.length === 0 ? "" : " other"}`
+      return count === 1 && !isPartly ? `${number} task is failing` : `${number} tasks are failing`
+    }),
+    ...otherParts
   ]
   if (error !== null && parts.length === 0) return <Problem error={error} retry={refetch} />
   return (
@@ -75,6 +76,18 @@ export const WorkspaceState = ({
     </ul>
   )
 }
+
+/** Returns text such as `3 open incidents (2 tasks, 1 monitor)`. */
+const describeIncidents = (open: ReadonlyArray<Incident>): string => {
+  const ofTasks = open.filter(({ subject: { kind } }) => kind === "cron" || kind === "chain").length
+  const subjects = [counted(ofTasks, "task"), counted(open.length - ofTasks, "monitor")].filter(
+    (text) => text !== undefined
+  )
+  return `${counted(open.length, "open incident")} (${subjects.join(", ")})`
+}
+
+const counted = (count: number, noun: string): string | undefined =>
+  count === 0 ? undefined : `${count} ${noun}${count === 1 ? "" : "s"}`
 
 const partOf = (
   tone: Tone,

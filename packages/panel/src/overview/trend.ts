@@ -14,7 +14,8 @@ export interface Metric {
   readonly isWorse: (value: number, before: number) => boolean
 }
 
-const runsOf = ({ counts }: Pick<ExecutionFigures, "counts">) => counts.succeeded + counts.failed
+export const runsOf = ({ counts }: Pick<ExecutionFigures, "counts">) =>
+  counts.succeeded + counts.failed
 
 /** The smallest difference in milliseconds that is marked. */
 const minSlowerMs = 100

@@ -1,6 +1,7 @@
 import type { AuditEvent } from "@scheduling/sdk"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
+import { changedRecordName } from "../data/changes.ts"
 import { actorName, useChannelNames, useMemberNames } from "../data/names.ts"
 import { useList } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
@@ -39,7 +40,11 @@ export const AuditPage = () => {
       <List
         {...list}
         label="Audit log"
-        columns={columnsWith(whoOf, (event) => subjectOf(event, channels), show)}
+        columns={columnsWith(
+          whoOf,
+          (event) => changedRecordName(event) ?? channels.get(event.subject_id ?? ""),
+          show
+        )}
         empty={
           <EmptyState
             title="No events match the filters"
@@ -63,15 +68,6 @@ export const AuditPage = () => {
 /** Formats an action for display: `api_key.revoked` as `API key revoked`. */
 const describeAction = (action: string): string =>
   capitalize(action.replaceAll(/[._]/g, " ").replace("api key", "API key"))
-
-/** Returns the changed record's name if the event's details or the channel names contain it. */
-const subjectOf = (
-  { details, subject_id }: AuditEvent,
-  channels: ReadonlyMap<string, string>
-): string | undefined =>
-  ["name", "email", "key_prefix", "token_prefix"]
-    .map((key) => details[key])
-    .find((value) => typeof value === "string") ?? channels.get(subject_id ?? "")
 
 const EventDetail = ({
   event,

@@ -12,9 +12,8 @@ export interface LineColumn extends ChartColumn {
 /** The space above and below the lines, as a part of the height. */
 const margin = 0.04
 
-/** Two lines over time, up to now. `bottom` is the value at the lower end of the vertical axis. */
+/** Two lines over time, up to now. The vertical axis begins at zero. */
 export const LineChart = ({
-  bottom = 0,
   className,
   columns,
   isSmall = false,
@@ -25,13 +24,12 @@ export const LineChart = ({
   readonly label: string
   readonly columns: ReadonlyArray<LineColumn>
   readonly top: number
-  readonly bottom?: number
   readonly text: (value: number) => string
   /** The class for the height of the plot. */
   readonly className: string
   readonly isSmall?: boolean
 }) => {
-  const yOf = (value: number) => 1 - margin - ((value - bottom) / (top - bottom)) * (1 - 2 * margin)
+  const yOf = (value: number) => 1 - margin - (value / top) * (1 - 2 * margin)
   const line = (which: "main" | "other") =>
     columns
       .map((column, index) => {
@@ -46,7 +44,7 @@ export const LineChart = ({
       label={label}
       columns={columns}
       top={text(top)}
-      bottom={text(bottom)}
+      bottom={text(0)}
       axis={<TimeAxis columns={columns} isSmall={isSmall} />}
       className={className}
     >

@@ -1,0 +1,82 @@
+import type { AuditEvent } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import {
+  changedRecordLink,
+  changedRecordName,
+  describeChange,
+  latestDefinitionChangesOptions
+} from "../data/changes.ts"
+import { useWorkspace } from "../data/client.ts"
+import { actorName, useMemberNames } from "../data/names.ts"
+import { Card, Section } from "../ui/layout/Page.tsx"
+import { type Column, List, rowLinkClass } from "../ui/lists/List.tsx"
+import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
+import { RelativeTime } from "../ui/values/Time.tsx"
+
+/** The latest changes of definitions and secrets, with their authors. */
+export const LatestChanges = () => {
+  const { workspaceId } = useWorkspace()
+  const changes = useQuery(latestDefinitionChangesOptions(workspaceId))
+  return (
+    <Section
+      title="Latest changes"
+      actions={
+        <Link
+          to="/w/$workspaceId/audit"
+          params={{ workspaceId }}
+          className="text-sm font-medium text-live hover:underline"
+        >
+          Show the audit log
+        </Link>
+      }
+    >
+      <List
+        label="Latest changes"
+        columns={columns}
+        rows={changes.data ?? []}
+        error={changes.error}
+        refetch={changes.refetch}
+        empty={<Card className="px-4 py-3.5 text-soft">Nothing has been changed yet.</Card>}
+      />
+    </Section>
+  )
+}
+
+const Change = ({ event }: { readonly event: AuditEvent }) => {
+  const { workspaceId } = useWorkspace()
+  const names = useMemberNames(workspaceId)
+  const name = changedRecordName(event)
+  const words = describeChange(event)
+  const link = changedRecordLink(workspaceId, event)
+  const text = name === undefined ? words : stripDirectionMarks(name)
+  return (
+    <span className="block truncate max-sm:line-clamp-2 max-sm:whitespace-normal">
+      <span className="text-soft">
+        {actorName(event.actor, names)} {name !== undefined && `${words} `}
+      </span>
+      {link === undefined ? (
+        <span className="font-medium">{text}</span>
+      ) : (
+        <Link {...link} className={`font-medium ${rowLinkClass}`}>
+          {text}
+        </Link>
+      )}
+    </span>
+  )
+}
+
+const columns: ReadonlyArray<Column<AuditEvent>> = [
+  {
+    key: "change",
+    head: "Change",
+    className: "grow basis-0",
+    cell: (event) => <Change event={event} />
+  },
+  {
+    key: "time",
+    head: "Time",
+    className: "w-28 shrink-0",
+    cell: ({ created_at }) => <RelativeTime at={created_at} />
+  }
+]
