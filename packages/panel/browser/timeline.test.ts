@@ -46,6 +46,30 @@ describe.skipIf(skipReason !== undefined)("the timeline", () => {
     expect(problems).toEqual([])
   })
 
+  it("shows only the lanes with a problem in the period", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const { client } = person
+    const task = { schedule: "0 3 * * *", retry_count: 0 }
+    const good = { ...task, name: "Nightly report", url: `${panel.url()}/v1/echo` }
+    const bad = { ...task, name: "Invoices", url: `${panel.url()}/nowhere` }
+    for (const input of [good, bad]) {
+      await client.cron.runAndWait((await client.cron.create(input)).id)
+    }
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/timeline`)
+    await page.getByText("Show as a table").click()
+    const rows = page.getByRole("region", { name: "Timeline as a table" }).getByRole("rowheader")
+    await expect.poll(() => rows.allInnerTexts()).toEqual(["Changes", "Invoices", "Nightly report"])
+    await page.getByRole("checkbox", { name: "Problems only" }).check()
+    await expect.poll(() => rows.allInnerTexts()).toEqual(["Invoices"])
+    await page.waitForURL(/only=problems/)
+    // A period of yesterday has no failure.
+    const [from, to] = [30, 20].map((hours) => new Date(Date.now() - hours * 3_600_000))
+    const period = `from=${from?.toISOString()}&to=${to?.toISOString()}`
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/timeline?only=problems&${period}`)
+    await page.getByText("In this period, no run failed and no incident was open.").waitFor()
+    expect(problems).toEqual([])
+  })
+
   it("says that a part could not be fetched, and keeps the lanes", async () => {
     const { page, person } = await panel.openAs()
     await person.client.queues.create({ name: "Billing", max_concurrency: 1 })

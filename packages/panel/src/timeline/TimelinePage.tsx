@@ -4,6 +4,7 @@ import { ChevronLeft, ChevronRight, Minus, Plus } from "lucide-react"
 import { useMemo, useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { Button } from "../ui/actions/Button.tsx"
+import { Checkbox } from "../ui/forms/Field.tsx"
 import { Card, EmptyState, Page, Skeleton } from "../ui/layout/Page.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
 import { Problem } from "../ui/messages/Problem.tsx"
@@ -12,7 +13,7 @@ import { now } from "../ui/values/clock.ts"
 import { formatShortDateTime } from "../ui/values/format.ts"
 import { LegendKey } from "../ui/values/LegendKey.tsx"
 import { allWorkersOptions } from "../workers/queries.ts"
-import { type Lane, lanesOf } from "./lanes.ts"
+import { hasProblemBetween, type Lane, lanesOf } from "./lanes.ts"
 import {
   allMonitorsOptions,
   allQueuesOptions,
@@ -45,6 +46,12 @@ export const TimelinePage = () => {
   const [brush, setBrush] = useState<SelectedPeriod>()
   const [isTable, setIsTable] = useState(false)
   const { error, lanes, refetch, timeline } = useLanes(view)
+  const isFiltered = search.only === "problems"
+  const shown = useMemo(
+    () =>
+      isFiltered ? lanes?.filter((lane) => hasProblemBetween(lane, view.from, view.to)) : lanes,
+    [lanes, view, isFiltered]
+  )
   const middle = (view.from + view.to) / 2
   const open = ({ path }: Lane) => {
     if (path !== undefined) history.push(`/w/${workspaceId}${path}`)
@@ -88,7 +95,7 @@ export const TimelinePage = () => {
       }
     >
       <Problem error={error} retry={refetch} />
-      {lanes === undefined || timeline === undefined ? (
+      {lanes === undefined || shown === undefined || timeline === undefined ? (
         error === null && <Skeleton className="h-96" />
       ) : lanes.length === 0 ? (
         <EmptyState title="Nothing has happened yet">
@@ -96,9 +103,21 @@ export const TimelinePage = () => {
         </EmptyState>
       ) : (
         <>
+          <Checkbox
+            className="mb-3 w-fit text-sm"
+            checked={isFiltered}
+            onChange={({ target }) => filter({ only: target.checked ? "problems" : undefined })}
+          >
+            Problems only
+          </Checkbox>
           <Card className="overflow-hidden">
+            {shown.length === 0 && (
+              <p className="px-4 py-3 text-soft">
+                In this period, no run failed and no incident was open.
+              </p>
+            )}
             <TimelineCanvas
-              lanes={lanes}
+              lanes={shown}
               view={view}
               onView={setView}
               brush={brush}
@@ -117,7 +136,7 @@ export const TimelinePage = () => {
             onToggle={({ currentTarget }) => setIsTable(currentTarget.open)}
           >
             <summary className="w-fit text-sm text-soft">Show as a table</summary>
-            {isTable && <TimelineTable lanes={lanes} view={view} />}
+            {isTable && <TimelineTable lanes={shown} view={view} />}
           </details>
         </>
       )}
@@ -179,10 +198,12 @@ const useLanes = (view: View) => {
 const Legend = () => (
   <div className="mt-3 flex flex-wrap gap-x-5 gap-y-1 text-xs text-faint">
     <LegendKey className="bg-ok" name="Succeeded" />
-    <LegendKey className="bg-bad" name="Failed, or an incident" />
-    <LegendKey className="bg-live" name="Running, or a change" />
+    <LegendKey className="bg-bad" name="Failed" />
+    <LegendKey className="h-1 bg-bad" name="Incident (line below)" />
+    <LegendKey className="bg-live" name="Running" />
+    <LegendKey className="w-[3px] bg-live" name="Change (mark above)" />
     <LegendKey className="bg-faint" name="Cancelled or skipped" />
-    <LegendKey className="bg-warn" name="Notification" />
+    <LegendKey className="w-[3px] bg-warn" name="Notification (mark above)" />
     <LegendKey className="bg-edge" name="Planned" />
   </div>
 )

@@ -110,14 +110,12 @@ const drawRows = (
     context.fillStyle = colours.line
     context.fillRect(0, top + row - 1, width, 1)
     if (lane === undefined) continue
-    const isFirst = lanes[index - 1]?.group !== lane.group
-    context.fillStyle = isFirst ? colours.ink : colours.faint
+    const middle = isNarrow ? top + 9 : top + row / 2
     const room = (isNarrow ? width : labelWidth(width)) - 2 * labelMarginPx
-    context.fillText(
-      isFirst ? groupLabel(context, lane, room) : cut(context, lane.name, room),
-      labelMarginPx,
-      isNarrow ? top + 9 : top + row / 2
-    )
+    const isFirst = lanes[index - 1]?.group !== lane.group
+    const taken = isFirst ? drawGroup(context, colours, lane, room, middle) : 0
+    context.fillStyle = colours.ink
+    context.fillText(cut(context, lane.name, room - taken), labelMarginPx, middle)
   }
 }
 
@@ -125,16 +123,33 @@ const labelMarginPx = 12
 /** The room that a long name leaves for its group. */
 const minGroupPx = 48
 
-/** Returns the label of a group's first lane. The group is cut first, because lanes share it. */
-const groupLabel = (
+/**
+ * Draws the group of a group's first lane as a badge at the right end of the label, and returns the
+ * room that it takes. The group is cut before the name, because lanes share it.
+ */
+const drawGroup = (
   context: CanvasRenderingContext2D,
+  colours: Colours,
   { group, name }: Lane,
-  room: number
-): string => {
-  const left = Math.min(context.measureText(`${group} · `).width, minGroupPx)
-  const label = ` · ${cut(context, name, room - left)}`
-  return cut(context, group, room - context.measureText(label).width) + label
+  room: number,
+  middle: number
+): number => {
+  const around = 2 * badgePaddingPx
+  const left = room - context.measureText(name).width - badgeGapPx - around
+  const text = cut(context, group, Math.max(minGroupPx, left))
+  const width = context.measureText(text).width + around
+  const x = labelMarginPx + room - width
+  context.fillStyle = colours.line
+  context.beginPath()
+  context.roundRect(x, middle - 8, width, 16, 4)
+  context.fill()
+  context.fillStyle = colours.faint
+  context.fillText(text, x + badgePaddingPx, middle)
+  return width + badgeGapPx
 }
+
+const badgePaddingPx = 6
+const badgeGapPx = 8
 
 /** Returns as much of the text as fits into the room, in pixels. */
 const cut = (context: CanvasRenderingContext2D, text: string, room: number): string => {

@@ -97,6 +97,10 @@ export const lanesOf = (sources: LaneSources): ReadonlyArray<Lane> => {
   ]
 }
 
+/** True if a run failed or an incident was open in the lane between two times. */
+export const hasProblemBetween = ({ marks }: Lane, from: number, to: number): boolean =>
+  countBetween(marks.failed, from, to) + countBetween(marks.incident, from, to) > 0
+
 /** Returns the number of runs or events between two times. A mark can represent several. */
 export const countBetween = (marks: Marks | undefined, from: number, to: number): number => {
   if (marks === undefined) return 0

@@ -1,4 +1,8 @@
-import { dateTimeTextOf, searchOf } from "../ui/lists/search.ts"
+import { dateTimeTextOf, oneOf, searchOf } from "../ui/lists/search.ts"
 
-/** The search parameters for the start and end of the shown period. */
-export const timelineSearch = searchOf({ from: dateTimeTextOf, to: dateTimeTextOf })
+/** The shown period, and whether only lanes with a problem are shown. */
+export const timelineSearch = searchOf({
+  from: dateTimeTextOf,
+  to: dateTimeTextOf,
+  only: oneOf(["problems"])
+})
