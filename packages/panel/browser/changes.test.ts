@@ -39,7 +39,9 @@ describe.skipIf(skipReason !== undefined)("the latest changes", () => {
     await page.getByRole("heading", { name: "Secrets" }).waitFor()
     await page.goBack()
     await list.getByRole("link", { name: "Import stock levels" }).first().click()
-    await page.getByRole("heading", { name: "Import stock levels" }).waitFor()
+    await page
+      .getByRole("heading", { name: /Import stock levels.*Paused.*by Ada Lovelace/s })
+      .waitFor()
     await page.goBack()
     await page.getByRole("link", { name: "Show the audit log" }).click()
     await page.getByRole("heading", { name: "Audit log" }).waitFor()

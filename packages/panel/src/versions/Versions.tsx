@@ -1,5 +1,5 @@
 import type { Actor, VersionList, VersionSummary } from "@scheduling/sdk"
-import { useQuery } from "@tanstack/react-query"
+import { queryOptions, useQuery } from "@tanstack/react-query"
 import { RotateCcw } from "lucide-react"
 import { useWorkspace } from "../data/client.ts"
 import { actorName, useMemberNames } from "../data/names.ts"
@@ -26,6 +26,20 @@ interface Versioned {
   readonly name?: string | null
   readonly version: number
 }
+
+export interface VersionSource {
+  readonly record: Versioned
+  readonly resource: VersionedResource
+  /** The query key for this kind of record, so that its versions are refetched together with it. */
+  readonly queryKey: ReadonlyArray<string>
+}
+
+/** The query for a record's versions, newest first. */
+export const versionsOptions = ({ queryKey, record, resource }: VersionSource) =>
+  queryOptions({
+    queryKey: [...queryKey, record.id, "versions", record.version],
+    queryFn: ({ signal }) => Promise.resolve(resource.listVersions(record.id, { signal }))
+  })
 
 /** Shows the name of a change's author. */
 export const Author = ({ actor }: { readonly actor: Actor | null }) => {
@@ -64,18 +78,11 @@ export const Versions = ({
   queryKey,
   record,
   resource
-}: {
-  readonly record: Versioned
-  readonly resource: VersionedResource
-  /** The query key for this kind of record, so that its versions are refetched together with it. */
-  readonly queryKey: ReadonlyArray<string>
+}: VersionSource & {
   /** Absent if the record can no longer be changed. */
   readonly onRestored?: (() => Promise<unknown>) | undefined
 }) => {
-  const query = useQuery({
-    queryKey: [...queryKey, record.id, "versions", record.version],
-    queryFn: ({ signal }) => Promise.resolve(resource.listVersions(record.id, { signal }))
-  })
+  const query = useQuery(versionsOptions({ queryKey, record, resource }))
   const restore =
     onRestored &&
     (async ({ version }: VersionSummary) => {

@@ -23,14 +23,16 @@ import { chainKind, chainQueries, chainRunOptions, chainRunsOptions } from "./ch
 import { StepGraph } from "./StepGraph.tsx"
 
 export const ChainPage = () => {
-  const { workspaceId } = useWorkspace()
+  const { api, workspaceId } = useWorkspace()
   const { taskId } = useParams({ from: "/inside/w/$workspaceId/chains/$taskId" })
   return (
     <TaskPage
       kind="chain"
       options={chainQueries.one(workspaceId, taskId)}
       name={({ name }) => name}
-      title={(chain) => <TaskTitle task={chain} />}
+      title={(chain) => (
+        <TaskTitle task={chain} resource={api.chains} queryKey={chainQueries.all(workspaceId)} />
+      )}
       description={(chain) => describeTiming(chain) ?? "Manual runs only"}
       actions={(chain) => <RepeatingTaskActions kind={chainKind} task={chain} />}
     >

@@ -25,7 +25,9 @@ export const CronPage = () => {
       kind="cron"
       options={cronQueries.one(workspaceId, taskId)}
       name={({ name }) => name}
-      title={(task) => <TaskTitle task={task} />}
+      title={(task) => (
+        <TaskTitle task={task} resource={api.cron} queryKey={cronQueries.all(workspaceId)} />
+      )}
       description={(task) => describeTiming(task) ?? ""}
       actions={(task) => <RepeatingTaskActions kind={cronKind} task={task} />}
     >
