@@ -266,11 +266,12 @@ export interface IncidentEntry {
 }
 
 /**
- * `last_good`: the last success before the incident. `failure`: one of the last 20 failures before
- * it opened. `notification`: a message was created; `deliveries` has its result. `escalated`: a
- * step of an escalation policy was due. `snoozed`: until `until`, or no longer if `until` is null.
- * `closed`: somebody closed the incident, or the monitor or task was paused, changed or deleted.
- * `recovered`: the monitor or task succeeded again.
+ * `last_good`: the last success before the incident, in a chain that of the step that failed.
+ * `failure`: one of the last 20 failures before it opened. `notification`: a message was created;
+ * `deliveries` has its result. `escalated`: a step of an escalation policy was due. `snoozed`:
+ * until `until`, or no longer if `until` is null. `closed`: somebody closed the incident, or the
+ * monitor or task was paused, changed or deleted. `recovered`: the monitor or task succeeded
+ * again.
  */
 export type IncidentEntryType =
   | "last_good"

@@ -75,18 +75,31 @@ export class TimelineRepo extends Context.Service<TimelineRepo>()(
         LIMIT ${maxIncidentActions + maxShownSteps}`
 
       /**
-       * Returns a task's results before the incident: the last success, and the failures after it.
+       * Returns a task's results before the incident: the last success, and the failures after it. In
+       * a chain, the last success is the one of the step that failed last: the steps before it have
+       * succeeded in the failed run too.
        */
       const listRuns = ({ opened_at, subject_id, workspace_id }: IncidentRow) => {
         const until = firstIdAt(opened_at.getTime() + 1)
         return sql<ResultRow>`
-          WITH success AS MATERIALIZED (
+          WITH failed AS MATERIALIZED (
+            SELECT id, step
+            FROM executions
+            WHERE workspace_id = ${workspace_id}
+              AND task_id = ${subject_id}
+              AND id < ${until}
+              AND status = 'failed'
+              AND finished_at < ${new Date(opened_at.getTime() + 1)}
+            ORDER BY id DESC
+            LIMIT 1
+          ), success AS MATERIALIZED (
             SELECT id, finished_at
             FROM executions
             WHERE workspace_id = ${workspace_id}
               AND task_id = ${subject_id}
               AND id < ${until}
               AND status = 'succeeded'
+              AND step IS NOT DISTINCT FROM (SELECT step FROM failed)
             ORDER BY id DESC
             LIMIT 1
           ), failures AS MATERIALIZED (

@@ -16,6 +16,7 @@ const setUp = Effect.gen(function* () {
     response.statusCode = status
     response.end()
   })
+  const url = `http://127.0.0.1:${port}/`
   const request = (method: string, path: string, body?: object, as = token) =>
     ask(method, workspace + path, { token: as, ...(body !== undefined && { body }) })
   yield* request("PUT", "/notifications/settings", {
@@ -26,7 +27,7 @@ const setUp = Effect.gen(function* () {
   const task = yield* request("POST", "/cron", {
     name: "Nightly report",
     schedule: "0 0 1 1 *",
-    url: `http://127.0.0.1:${port}/`
+    url
   })
   const id: string = task.body.id
   const run = Effect.gen(function* () {
@@ -51,6 +52,7 @@ const setUp = Effect.gen(function* () {
     opened,
     request,
     run,
+    url,
     answerWith: (code: number) => {
       status = code
     }
@@ -95,6 +97,52 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the incident of a task
           .slice(0, 3)
           .map((entry: { readonly execution_id: string }) => entry.execution_id),
         [good, first, second]
+      )
+    })
+  )
+
+  it.effect("of a chain shows the last success of the step that failed", () =>
+    Effect.gen(function* () {
+      const { answerWith, request, url } = yield* setUp
+      const { body: chain } = yield* request("POST", "/chains", {
+        name: "Export",
+        steps: [
+          { name: "login", url, success_codes: ["200-599"] },
+          { name: "upload", url, retry_count: 0 }
+        ]
+      })
+      const run = Effect.gen(function* () {
+        const { body } = yield* request("POST", `/chains/${chain.id}/run`)
+        const path = `/chains/${chain.id}/runs/${body.id}`
+        return yield* eventuallyOf("a finished run", request("GET", path), ({ body: shown }) =>
+          shown.finished_at === null ? undefined : shown
+        )
+      })
+      const uploadOf = ({
+        steps
+      }: {
+        readonly steps: ReadonlyArray<{ readonly execution: { readonly id: string } }>
+      }) => steps[1]?.execution.id
+      answerWith(200)
+      const good = yield* run
+      answerWith(500)
+      const failed = [yield* run, yield* run]
+      const incident = yield* eventuallyOf(
+        "an open incident",
+        request("GET", `/incidents?subject_id=${chain.id}`),
+        ({ body }) => body.data[0]
+      )
+      const { body } = yield* request("GET", `/incidents/${incident.id}`)
+      assert.deepStrictEqual(
+        body.timeline
+          .slice(0, 3)
+          .map(
+            ({ execution_id, type }: { readonly execution_id: string; readonly type: string }) => [
+              type,
+              execution_id
+            ]
+          ),
+        [["last_good", uploadOf(good)], ...failed.map((one) => ["failure", uploadOf(one)])]
       )
     })
   )
