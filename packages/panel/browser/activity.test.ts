@@ -95,7 +95,7 @@ describe.skipIf(skipReason !== undefined)("the runs of tasks", () => {
       url: `${panel.url()}/v1/echo`
     })
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/${id}`)
-    const figures = page.getByRole("group", { name: "Success rate" })
+    const figures = page.getByRole("group", { name: "Statistics" })
     await figures.getByText(/^Runs0/).waitFor()
     await page.getByRole("button", { name: "Run now" }).click()
     await page.getByRole("row", { name: /Succeeded/ }).waitFor()
@@ -113,7 +113,7 @@ describe.skipIf(skipReason !== undefined)("the runs of tasks", () => {
     })
     await person.client.cron.runAndWait(id)
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/${id}`)
-    const success = page.getByRole("group", { name: "Success rate" })
+    const success = page.getByRole("group", { name: "Statistics" })
     await success.getByText("100%").waitFor()
     await success.getByRole("listbox", { name: /^Duration over time/ }).waitFor()
     await success.getByText("1y").click()

@@ -37,6 +37,23 @@ describe.skipIf(skipReason !== undefined)("the editor of a chain", () => {
     expect(problems).toEqual([])
   })
 
+  it("shows the failed step of the last run when its page opens", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const chain = await person.client.chains.create({
+      name: "Export",
+      steps: [
+        { name: "login", url: `${panel.url()}/v1/echo` },
+        { name: "upload", url: `${panel.url()}/nowhere`, retry_count: 0 }
+      ]
+    })
+    await person.client.chains.runAndWait(chain.id)
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/chains/${chain.id}`)
+    const shown = page.getByRole("link", { name: "Open execution" }).filter({ visible: true })
+    await page.getByText("responded with 404").filter({ visible: true }).waitFor()
+    expect(await shown.count()).toBe(1)
+    expect(problems).toEqual([])
+  })
+
   it("runs one step, and opens a folded step that the browser rejects", async () => {
     const { page, person, problems } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/chains/new`)

@@ -35,7 +35,7 @@ describe.skipIf(skipReason !== undefined)("the page of an incident", () => {
     const earlier = page.getByRole("table", { name: "Incidents" })
     await earlier.getByRole("link", { name: "Report" }).click()
     await page.waitForURL(`**/incidents/${first?.id}`)
-    await page.getByText("This is the first incident of this task.").waitFor()
+    await page.getByText("No earlier incidents.").waitFor()
 
     await client.cron.update(task.id, { url: good })
     await page.goto(`${panel.url()}/w/${workspaceId}/incidents/${latest?.id}`)

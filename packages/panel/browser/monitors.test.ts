@@ -35,7 +35,7 @@ describe.skipIf(skipReason !== undefined)("monitors", () => {
     await expect.poll(() => page.title()).toBe("(1) Nightly backup · Scheduling")
     await page.goto(`${panel.url()}/w/${person.workspaceId}/incidents?open=true`)
     await page.getByRole("link", { name: "Nightly backup" }).click()
-    await page.getByRole("button", { name: "Acknowledge incident" }).click()
+    await page.getByRole("button", { name: "Acknowledge" }).click()
     const timeline = page.getByRole("list", { name: "Timeline" })
     await timeline.getByText("Acknowledged by Ada Lovelace").waitFor()
     await page.getByLabel("Note").fill("Deleting old backups.")

@@ -41,7 +41,9 @@ describe.skipIf(skipReason !== undefined)("notifications", () => {
     await page.getByRole("button", { name: "Add a rule" }).click()
     await page.getByLabel("Only for these tags").fill("billing")
     await page.getByRole("button", { name: "Save rule" }).click()
-    await page.getByText(/Notify Operations when a task fails.*tagged billing/).waitFor()
+    await page
+      .getByText(/Notify Operations when a task, chain or monitor tagged billing fails or recovers/)
+      .waitFor()
     await page.getByRole("button", { name: "Actions for rule 1" }).click()
     await page.getByRole("menuitem", { name: "Edit" }).click()
     await page.getByLabel("Only for these tags").fill("")
@@ -64,7 +66,7 @@ describe.skipIf(skipReason !== undefined)("notifications", () => {
     await page.getByLabel("Quiet hours").check()
     await page.getByLabel("From").fill("02:00")
     await page.getByLabel("Until").fill("02:01")
-    await page.getByRole("button", { name: "Save changes" }).click()
+    await page.getByRole("button", { name: "Save timing" }).click()
     await page.getByText("The settings were changed").waitFor()
 
     await person.client.cron.runAndWait(tasks[0]?.id ?? "")
@@ -94,7 +96,9 @@ describe.skipIf(skipReason !== undefined)("notifications", () => {
       .waitFor({ state: "detached" })
     await page.goto(`${panel.url()}/w/${person.workspaceId}/notifications/rules`)
     await page
-      .getByText(/Notify Operations when a task fails.*certificate expires soon\.$/)
+      .getByText(
+        /Notify Operations when a task, chain or monitor fails.*certificate expires soon\.$/
+      )
       .waitFor()
     expect(problems).toEqual([])
   })
@@ -174,7 +178,7 @@ describe.skipIf(skipReason !== undefined)("notifications", () => {
     const { notifications } = person.client
     await page.goto(`${panel.url()}/w/${person.workspaceId}/notifications/rules`)
     const failures = page.getByLabel("Consecutive failures")
-    const save = page.getByRole("button", { name: "Save changes" })
+    const save = page.getByRole("button", { name: "Save timing" })
     await failures.fill("3")
     await notifications.replaceSettings({ version: 0, group_seconds: 45, rules: [] })
     await save.click()

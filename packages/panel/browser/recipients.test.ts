@@ -58,7 +58,7 @@ describe.skipIf(skipReason !== undefined)("who is notified", () => {
 
     await page.goto(`${w}/notifications/rules`)
     const tool = page.getByRole("group", { name: "Who would be notified" })
-    await tool.getByLabel("If this fails: search").fill("Inv")
+    await tool.getByLabel("Task or monitor: search").fill("Inv")
     await tool.getByRole("button", { name: "Invoices Cron task" }).click()
     await tool.getByRole("link", { name: "Chat" }).waitFor()
     await tool.getByRole("link", { name: "Chat" }).click()

@@ -30,7 +30,10 @@ describe.skipIf(skipReason !== undefined)("tasks", () => {
     await page.getByText("Every day at 04:30").waitFor()
 
     await page.getByRole("button", { name: "Pause" }).click()
-    await page.getByText("None while paused").waitFor()
+    await page
+      .getByRole("group", { name: "Schedule" })
+      .getByText("Paused", { exact: true })
+      .waitFor()
     await page.getByRole("button", { name: "Actions for Nightly" }).click()
     await page.getByRole("menuitem", { name: "Duplicate" }).click()
     await page.getByRole("button", { name: "Create cron task" }).click()
@@ -236,7 +239,7 @@ describe.skipIf(skipReason !== undefined)("tasks", () => {
     await page.getByText("No endpoint at this URL.").waitFor()
     const curl = page.getByRole("region", { name: "curl command" })
     await curl.getByText(`curl -X POST '${panel.url()}/nowhere'`).waitFor()
-    await page.getByRole("button", { name: "Sign the command" }).click()
+    await page.getByRole("button", { name: "Add signature" }).click()
     await curl.getByText(/webhook-signature: v1,/).waitFor()
     const headers = Object.fromEntries(
       [...((await curl.textContent()) ?? "").matchAll(/-H '([\w-]+): ([^']*)'/g)].map(

@@ -61,7 +61,7 @@ describe.skipIf(skipReason !== undefined)("a workspace", () => {
     await page.getByRole("button", { name: "Rename workspace" }).click()
     await page.getByRole("button", { name: "Switch workspace" }).getByText("staging").waitFor()
     await page.getByLabel("URL of your server").fill("https://API.example.com:443/jobs?token=1")
-    await page.getByRole("button", { name: "Show secrets" }).click()
+    await page.getByRole("button", { name: "Show signing secrets" }).click()
     const shown = page.getByRole("region", { name: "secret for calls", exact: true })
     const url = "https://api.example.com"
     const { data } = await person.client.workspaces.getSigningSecrets({ url })
@@ -84,7 +84,7 @@ describe.skipIf(skipReason !== undefined)("a workspace", () => {
     await page.goto(`${panel.url()}/w/${person.workspaceId}/settings`)
     await page.getByRole("button", { name: "Show ping key" }).click()
     await page.getByText("This workspace has no ping key yet").waitFor()
-    await page.getByRole("button", { name: "Create or replace the ping key" }).click()
+    await page.getByRole("button", { name: "Create ping key" }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Create ping key" }).click()
     const url = await page.getByRole("region", { name: "ping URL" }).textContent()
     expect((await fetch(url ?? "")).status).toBe(201)

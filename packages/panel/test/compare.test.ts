@@ -25,8 +25,16 @@ const executionOf = (last: Partial<Attempt>) =>
   }) as unknown as ExecutionDetail
 
 describe("two executions", () => {
-  it("differ in nothing that changes with each response", () => {
-    const other = executionOf({ response_headers: { date: "Tue", "x-version": "1" } })
+  it("differ in nothing that changes with each request or response", () => {
+    const other = executionOf({
+      response_headers: { date: "Tue", "x-version": "1" },
+      request: {
+        method: "POST",
+        url: "https://a.example/",
+        headers: { "x-a": "1", "Idempotency-Key": "2", "x-scheduling-execution-id": "2" },
+        body: null
+      }
+    })
     expect(differencesOf(executionOf({}), other)).toEqual([])
   })
 
@@ -42,14 +50,14 @@ describe("two executions", () => {
       { field: "Status code", good: "200", this: "500" },
       { field: "URL", good: "POST https://a.example/", this: "POST https://b.example/" },
       { field: "Response header x-version", good: "1", this: undefined },
-      { field: "Wait time", good: "80 ms", this: "900 ms" }
+      { field: "Duration: Waiting for response", good: "80 ms", this: "900 ms" }
     ])
   })
 
   it("have a transfer that is the rest of the duration", () => {
-    expect(phasesOf(attempt).at(-1)).toEqual(["Transfer", 10])
+    expect(phasesOf(attempt).at(-1)).toEqual(["Download", 10])
     expect(phasesOf({ ...attempt, connect_ms: null, dns_ms: null, wait_ms: null }).at(-1)).toEqual([
-      "Transfer",
+      "Download",
       null
     ])
   })

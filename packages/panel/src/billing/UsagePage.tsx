@@ -18,7 +18,7 @@ export const UsagePage = () => {
       {(billing) => (
         <Page
           title="Usage"
-          description={`The usage of this workspace and the limits of its plan ${billing.plan.name}.`}
+          description={`The usage of this workspace, and the limits of its plan, “${billing.plan.name}”.`}
           width="narrow"
         >
           {checkout !== undefined && <CheckoutNotice billing={billing} outcome={checkout} />}
@@ -39,7 +39,13 @@ export const UsagePage = () => {
   )
 }
 
-const nameOf = (quota: string) => capitalize(quota.replaceAll("_", " ").replace("api", "API"))
+/** The limits whose names do not say what is counted. */
+const names: Readonly<Record<string, string>> = {
+  api_keys: "All API keys, also revoked and expired ones"
+}
+
+const nameOf = (quota: string) =>
+  names[quota] ?? capitalize(quota.replaceAll("_", " ").replace("api", "API"))
 
 const Limit = ({ limit: { limit, quota, used } }: { readonly limit: UsedLimit }) => {
   const share = limit === null ? 0 : limit === 0 ? 1 : used / limit

@@ -108,12 +108,16 @@ export const changedRecordLink = (
       params: { workspaceId, workerId: id }
     }
   }
+  if (kind === "api_key") {
+    return { to: "/w/$workspaceId/keys/$keyId" as const, params: { workspaceId, keyId: id } }
+  }
   if (kind in pages) {
     const page = pages[kind as keyof typeof pages]
     return { to: `/w/$workspaceId/${page}` as const, params: { workspaceId } }
   }
   // The details of a trigger URL and of a monitor contain the kind of the task or monitor.
-  const target = kind === "cron_task" ? "cron" : kind === "chain" ? kind : details["kind"]
+  const tasks = { cron_task: "cron", delayed_task: "delayed", chain: "chain" } as const
+  const target = kind in tasks ? tasks[kind as keyof typeof tasks] : details["kind"]
   return typeof target === "string"
     ? taskOrMonitorLink(workspaceId, { kind: target as TaskOrMonitor["kind"], id })
     : undefined

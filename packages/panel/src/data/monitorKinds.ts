@@ -7,8 +7,6 @@ interface KnownKind {
   readonly icon: LucideIcon
   readonly create: string
   readonly purpose: string
-  /** The label for `next_check_at`. */
-  readonly next: string
   /** A consequence of deleting the monitor, in addition to losing its events and incidents. */
   readonly deletion?: string
   readonly resource: (api: SchedulingClient) => {
@@ -25,7 +23,6 @@ export const monitorKinds: Readonly<Record<MonitorKind, KnownKind>> = {
     icon: HeartPulse,
     create: "New heartbeat monitor",
     purpose: "A heartbeat monitor notifies you when a job does not run.",
-    next: "ping due",
     deletion: "Its ping URL stops working immediately.",
     resource: ({ heartbeatMonitors }) => heartbeatMonitors
   },
@@ -35,7 +32,6 @@ export const monitorKinds: Readonly<Record<MonitorKind, KnownKind>> = {
     icon: ShieldCheck,
     create: "New SSL monitor",
     purpose: "An SSL monitor notifies you before a certificate expires.",
-    next: "check",
     resource: ({ sslMonitors }) => sslMonitors
   },
   process: {
@@ -44,7 +40,6 @@ export const monitorKinds: Readonly<Record<MonitorKind, KnownKind>> = {
     icon: Cpu,
     create: "New process monitor",
     purpose: "A process monitor notifies you when a program stops.",
-    next: "check",
     resource: ({ processMonitors }) => processMonitors
   },
   http: {
@@ -53,7 +48,6 @@ export const monitorKinds: Readonly<Record<MonitorKind, KnownKind>> = {
     icon: Globe,
     create: "New HTTP monitor",
     purpose: "An HTTP monitor notifies you when a website or an API does not respond as expected.",
-    next: "check",
     resource: ({ httpMonitors }) => httpMonitors
   },
   tcp: {
@@ -62,7 +56,6 @@ export const monitorKinds: Readonly<Record<MonitorKind, KnownKind>> = {
     icon: Server,
     create: "New TCP monitor",
     purpose: "A TCP monitor notifies you when a port does not accept connections.",
-    next: "check",
     resource: ({ tcpMonitors }) => tcpMonitors
   },
   dns: {
@@ -71,7 +64,6 @@ export const monitorKinds: Readonly<Record<MonitorKind, KnownKind>> = {
     icon: AtSign,
     create: "New DNS monitor",
     purpose: "A DNS monitor notifies you when DNS records are not as expected.",
-    next: "check",
     resource: ({ dnsMonitors }) => dnsMonitors
   }
 }

@@ -13,7 +13,7 @@ export const AttemptPhases = ({ attempt }: { readonly attempt: Attempt }) => {
       <Waterfall attempt={attempt} />
       {made_by !== null && (
         <p className="text-sm text-faint">
-          Made by {made_by.kind === "worker" ? "the worker" : "node"}{" "}
+          Sent from {made_by.kind === "worker" ? "the worker" : "node"}{" "}
           <bdi>{made_by.name ?? made_by.id}</bdi>.
         </p>
       )}

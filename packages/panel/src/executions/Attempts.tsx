@@ -69,7 +69,10 @@ export const Attempts = ({ execution }: { readonly execution: ExecutionDetail })
                 {attempt.number > 1 && `, ${formatDuration(from - begin)} after the first attempt`}.
               </p>
               <AttemptPhases attempt={attempt} />
-              {attempt.error !== null && <p className="text-bad">{attempt.error.message}</p>}
+              {/* The status code is shown above. */}
+              {attempt.error !== null && attempt.error.code !== "http_status" && (
+                <p className="text-bad">{attempt.error.message}</p>
+              )}
               {attempt.response_body !== null && attempt.response_body !== "" && (
                 <Code
                   wrap

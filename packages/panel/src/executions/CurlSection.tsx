@@ -43,7 +43,7 @@ export const CurlSection = ({
         {canSign && (
           <RoleGate role="admin">
             <Button size="small" onClick={sign}>
-              {signature === undefined ? "Sign the command" : "Sign it again"}
+              {signature === undefined ? "Add signature" : "Renew signature"}
             </Button>
           </RoleGate>
         )}

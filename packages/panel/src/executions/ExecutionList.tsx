@@ -11,10 +11,10 @@ import {
   rowTitleClass,
   rowDetailClass
 } from "../ui/lists/List.tsx"
-import { capitalize } from "../ui/values/format.ts"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { ShortTime, Duration } from "../ui/values/Time.tsx"
 import { executionQueries } from "./queries.ts"
+import { triggerNames } from "./search.ts"
 import { TaskName } from "./TaskLink.tsx"
 
 /** Lists past and running executions, newest first, or runs that are scheduled for later. */
@@ -36,7 +36,7 @@ export const ExecutionList = ({
       : executionQueries.list(workspaceId, search)
   )
   const columns = useMemo(() => {
-    const all = executionColumnsFor(workspaceId, showsTask)
+    const all = executionColumnsFor(workspaceId, showsTask, isScheduled)
     const hidden = isScheduled ? ["late", "result", "duration"] : []
     return all.filter(({ key }) => ![...rare, ...hidden].includes(key))
   }, [workspaceId, showsTask, isScheduled])
@@ -57,18 +57,16 @@ const isUnfinished = ({ finished_at }: Execution) => finished_at === null
 
 export const toneOfStatusCode = (code: number) => (code < 300 ? "ok" : code < 400 ? "warn" : "bad")
 
-const triggers: Readonly<Record<string, string>> = {
-  manual: "manual",
-  rerun: "rerun",
-  backfill: "backfill"
-}
+/** The triggers that the column of results shows too. */
+const unusualTriggers = new Set(["manual", "rerun", "backfill"])
 
 /** Columns that are hidden by default. */
 const rare: ReadonlyArray<string> = ["trigger", "attempts", "id"]
 
 export const executionColumnsFor = (
   workspaceId: WorkspaceId,
-  showsTask: boolean
+  showsTask: boolean,
+  isScheduled = false
 ): ReadonlyArray<Column<Execution>> => {
   const link = (id: string, className: string, children: ReactNode) => (
     <Link
@@ -101,7 +99,8 @@ export const executionColumnsFor = (
       className: `w-28 shrink-0 ${showsTask ? "max-sm:w-25" : "max-sm:w-32"}`,
       cell: ({ id, scheduled_for, status }) =>
         showsTask ? (
-          <Status of={status} />
+          // The list of delayed tasks calls them pending too.
+          <Status of={isScheduled ? "pending" : status} />
         ) : (
           <>
             {link(id, rowLinkClass, <Status of={status} />)}
@@ -125,7 +124,7 @@ export const executionColumnsFor = (
           {status_code !== null && (
             <Badge tone={toneOfStatusCode(status_code)}>{status_code}</Badge>
           )}
-          {triggers[trigger] !== undefined && <Badge>{triggers[trigger]}</Badge>}
+          {unusualTriggers.has(trigger) && <Badge>{triggerNames[trigger]}</Badge>}
           {error !== null && error.message !== `responded with ${status_code}` && (
             <span className="truncate text-soft" title={error.message}>
               {error.message}
@@ -137,8 +136,8 @@ export const executionColumnsFor = (
     {
       key: "trigger",
       head: "Trigger",
-      className: "w-20 shrink-0 text-faint max-md:hidden",
-      cell: ({ trigger }) => capitalize(trigger)
+      className: "w-28 shrink-0 truncate text-faint max-md:hidden",
+      cell: ({ trigger }) => <span title={triggerNames[trigger]}>{triggerNames[trigger]}</span>
     },
     {
       key: "attempts",

@@ -29,6 +29,7 @@ import { ChangesBefore } from "../versions/ChangesBefore.tsx"
 import { LastSuccessComparison } from "./LastSuccessComparison.tsx"
 import { type Neighbours, neighboursOptions } from "./neighbours.ts"
 import { executionQueries } from "./queries.ts"
+import { triggerNames } from "./search.ts"
 import { CurlSection } from "./CurlSection.tsx"
 import { TaskLink } from "./TaskLink.tsx"
 
@@ -119,7 +120,7 @@ const ExecutionView = ({
             </Section>
           )}
           {call.data != null && (
-            <Section title="Make this call yourself">
+            <Section title="Reproduce with curl">
               <CurlSection call={call.data} executionId={execution.id} />
             </Section>
           )}
@@ -148,8 +149,8 @@ const NeighbourLinks = ({ neighbours }: { readonly neighbours: Neighbours | unde
     )
   return (
     <>
-      {link(neighbours?.previous, "Previous", <ChevronLeft />)}
-      {link(neighbours?.next, "Next", <ChevronRight />)}
+      {link(neighbours?.previous, "Previous run", <ChevronLeft />)}
+      {link(neighbours?.next, "Next run", <ChevronRight />)}
     </>
   )
 }
@@ -166,15 +167,6 @@ const waitingText = ({
     : "The execution is waiting for the job to report its result."
 }
 
-const triggers = {
-  schedule: "Schedule",
-  manual: "Manual run",
-  retry: "Retry after a lost node",
-  chain: "Previous step",
-  rerun: "Rerun",
-  backfill: "Backfill"
-}
-
 const factsOf = (execution: ExecutionDetail): FactsByName => ({
   Task: (
     <TaskLink
@@ -189,7 +181,7 @@ const factsOf = (execution: ExecutionDetail): FactsByName => ({
     execution.flow_key === null ? undefined : (
       <code className="font-mono text-sm wrap-anywhere">{execution.flow_key}</code>
     ),
-  Trigger: triggers[execution.trigger],
+  Trigger: triggerNames[execution.trigger],
   Due: <ExactTime at={execution.scheduled_for} />,
   Started: <ExactTime at={execution.started_at} />,
   "Waiting since":

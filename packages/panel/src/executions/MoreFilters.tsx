@@ -9,7 +9,7 @@ import { Problem } from "../ui/messages/Problem.tsx"
 import { useDebouncedText } from "../ui/useDebouncedText.ts"
 import { now } from "../ui/values/clock.ts"
 import { capitalize } from "../ui/values/format.ts"
-import { type ExecutionSearch, executionStatuses, statusesOf, executionTriggers } from "./search.ts"
+import { type ExecutionSearch, executionStatuses, statusesOf, triggerNames } from "./search.ts"
 
 interface FilterProps {
   readonly search: ExecutionSearch
@@ -66,10 +66,7 @@ export const MoreFilters = ({ filter, search }: FilterProps) => (
     <Select
       aria-label="Trigger"
       value={search.trigger ?? ""}
-      options={[
-        ["", "All triggers"],
-        ...executionTriggers.map((trigger) => [trigger, capitalize(trigger)] as const)
-      ]}
+      options={[["", "All triggers"], ...Object.entries(triggerNames)]}
       onChange={({ target }) => filter({ trigger: target.value })}
     />
     <span className="w-28 max-sm:w-full">

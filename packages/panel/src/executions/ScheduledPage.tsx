@@ -7,7 +7,7 @@ export const ScheduledPage = () => (
   <Page
     title="Executions"
     name="Scheduled executions"
-    description="Executions that are scheduled for later, soonest first."
+    description="Delayed tasks until they are due, soonest first. The forecast shows the later runs of schedules."
   >
     <ExecutionTabs />
     <ExecutionList

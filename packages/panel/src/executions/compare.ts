@@ -12,8 +12,22 @@ export interface Difference {
   readonly this: string | undefined
 }
 
-/** Headers that differ in every response and explain nothing. */
-const changing = new Set(["date", "age", "etag", "x-request-id", "content-length"])
+/** Headers that differ in every execution and explain nothing. */
+const changing = new Set([
+  "age",
+  "content-length",
+  "date",
+  "etag",
+  "idempotency-key",
+  "scheduling-complete-url",
+  "traceparent",
+  "webhook-id",
+  "webhook-signature",
+  "webhook-timestamp",
+  "x-request-id",
+  "x-scheduling-execution-id",
+  "x-scheduling-scheduled-for"
+])
 
 /** The smallest difference between two durations that is worth mentioning. */
 const minMs = 50
@@ -33,7 +47,8 @@ export const differencesOf = (
   const isSentKnown = one?.request != null && other?.request != null
   const values = (of: ExecutionDetail, attempt: Attempt | undefined) =>
     new Map<string, string | undefined>([
-      ["Result", of.error?.message ?? of.status],
+      // The status code says as much as the message of this error.
+      ["Result", of.error?.code === "http_status" ? of.status : (of.error?.message ?? of.status)],
       ["Status code", textOf(attempt?.status_code)],
       [
         "URL",
@@ -46,7 +61,7 @@ export const differencesOf = (
       ...headersOf("Response header", attempt?.response_headers),
       ["Response", indentJson(attempt?.response_body ?? "") || undefined],
       [
-        "Made by",
+        "Sent from",
         attempt?.made_by
           ? `${attempt.made_by.kind} ${attempt.made_by.name ?? attempt.made_by.id}`
           : undefined
@@ -81,8 +96,8 @@ export const phasesOf = (attempt: Attempt) => {
     ["DNS", dns_ms],
     ["Connect", connect_ms],
     ["TLS", tls_ms],
-    ["Wait", wait_ms],
-    ["Transfer", isKnown ? Math.max(0, duration_ms - sum) : null]
+    ["Waiting for response", wait_ms],
+    ["Download", isKnown ? Math.max(0, duration_ms - sum) : null]
   ] as const
 }
 
@@ -97,6 +112,6 @@ const slower = (
     const was = before.get(phase) ?? null
     return ms === null || was === null || ms < 2 * was || ms - was < minMs
       ? []
-      : [{ field: `${phase} time`, good: formatDuration(was), this: formatDuration(ms) }]
+      : [{ field: `Duration: ${phase}`, good: formatDuration(was), this: formatDuration(ms) }]
   })
 }

@@ -1,4 +1,4 @@
-import { maskedValue } from "../data/maskedValue.ts"
+import { maskedValue } from "../ui/values/maskedValue.ts"
 import type { TaskCall } from "../data/tasks.ts"
 
 /** Quotes a string for a POSIX shell. No character has a special meaning within single quotes. */

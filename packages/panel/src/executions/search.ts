@@ -1,4 +1,4 @@
-import type { ExecutionsListQuery, RerunFilter } from "@scheduling/sdk"
+import type { ExecutionsListQuery, ExecutionTrigger, RerunFilter } from "@scheduling/sdk"
 import {
   listOf,
   dateTimeTextOf,
@@ -17,14 +17,17 @@ export const executionStatuses = [
   "skipped"
 ] as const
 
-export const executionTriggers = [
-  "schedule",
-  "manual",
-  "chain",
-  "retry",
-  "rerun",
-  "backfill"
-] as const
+/** What the triggers of executions are called, in the order of the filter. */
+export const triggerNames: Readonly<Record<ExecutionTrigger, string>> = {
+  schedule: "Schedule",
+  manual: "Manual run",
+  chain: "Previous step",
+  retry: "Retry after a lost node",
+  rerun: "Rerun",
+  backfill: "Backfill"
+}
+
+const executionTriggers = Object.keys(triggerNames) as ReadonlyArray<ExecutionTrigger>
 
 export const executionSearch = searchOf({
   kind: oneOf(["cron", "delayed", "chain"]),

@@ -32,7 +32,7 @@ export const ForecastChart = ({
     <figure>
       <figcaption className="mb-4 flex flex-wrap gap-x-5 gap-y-1 text-xs text-faint">
         <LegendKey className="bg-edge" name={`Runs in ${unit}`} />
-        <LegendKey className="bg-warn" name="Runs in one of the ten busiest minutes" />
+        <LegendKey className="bg-warn" name="10 busiest minutes" />
       </figcaption>
       <Chart
         label={`${forecast.runs} runs from ${formatShortDateTime(forecast.from)} to ${formatShortDateTime(forecast.to)}`}

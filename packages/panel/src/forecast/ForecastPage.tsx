@@ -26,7 +26,7 @@ export const ForecastPage = () => {
   return (
     <Page
       title="Forecast"
-      description="When runs will start, where they collide and how much jitter would spread them."
+      description="When runs will start, where they collide and how jitter would spread them out."
       actions={
         <RadioButtons<ForecastSpan>
           label="Period"
@@ -45,7 +45,7 @@ export const ForecastPage = () => {
               {(data) => <ForecastChart forecast={data} span={span} />}
             </Loaded>
           </Card>
-          <ForecastFigures forecast={forecast.data} />
+          <ForecastFigures forecast={forecast.data} span={span} />
           <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
             <Section title="Busiest minutes">
               <Loaded query={forecast} height="h-40">
@@ -69,7 +69,15 @@ export const ForecastPage = () => {
   )
 }
 
-const ForecastFigures = ({ forecast }: { readonly forecast: Forecast | undefined }) => {
+const spanNames: Readonly<Record<ForecastSpan, string>> = { day: "24 hours", week: "7 days" }
+
+const ForecastFigures = ({
+  forecast,
+  span
+}: {
+  readonly forecast: Forecast | undefined
+  readonly span: ForecastSpan
+}) => {
   const fullest = forecast?.busiest[0]
   const perSecond = (seconds: number) => {
     const found = forecast?.spread.find((one) => one.seconds === seconds)
@@ -77,7 +85,11 @@ const ForecastFigures = ({ forecast }: { readonly forecast: Forecast | undefined
   }
   return (
     <FigureCards>
-      <FigureCard name="Runs" note="in total" value={forecast && formatCount(forecast.runs)} />
+      <FigureCard
+        name="Runs"
+        note={`next ${spanNames[span]}`}
+        value={forecast && formatCount(forecast.runs)}
+      />
       <FigureCard
         name="Busiest minute"
         note={
@@ -87,8 +99,12 @@ const ForecastFigures = ({ forecast }: { readonly forecast: Forecast | undefined
         }
         value={forecast && (fullest === undefined ? <EmptyValue /> : formatCount(fullest.runs))}
       />
-      <FigureCard name="Most in one second" note="without jitter" value={perSecond(0)} />
-      <FigureCard name="Most in one second" note="with a minute of jitter" value={perSecond(60)} />
+      <FigureCard name="Expected peak per second" note="without jitter" value={perSecond(0)} />
+      <FigureCard
+        name="Expected peak with jitter"
+        note="per second, with a minute of jitter"
+        value={perSecond(60)}
+      />
     </FigureCards>
   )
 }
@@ -97,7 +113,7 @@ const NoRuns = ({ span }: { readonly span: ForecastSpan }) => {
   const { workspaceId } = useWorkspace()
   return (
     <EmptyState
-      title={`No runs in the next ${span === "week" ? "7 days" : "24 hours"}`}
+      title={`No runs in the next ${spanNames[span]}`}
       icon={<CalendarClock />}
       action={
         <RoleGate role="editor">

@@ -2,7 +2,7 @@ import type { Forecast } from "@scheduling/sdk"
 import { Card } from "../ui/layout/Page.tsx"
 import { formatCount, formatDuration } from "../ui/values/format.ts"
 
-/** Shows the maximum number of runs that start within one second, for several jitter lengths. */
+/** Shows the expected peak of runs per second, for several jitter lengths. */
 export const JitterEffect = ({ of }: { readonly of: Forecast["spread"] }) => {
   const most = Math.max(...of.map(({ most_per_second }) => most_per_second), 1)
   return (
@@ -36,8 +36,7 @@ export const JitterEffect = ({ of }: { readonly of: Forecast["spread"] }) => {
         ))}
       </ul>
       <p className="mt-4 text-sm text-soft">
-        If your server gets too many calls at once, set{" "}
-        <code className="font-mono text-xs">jitter_seconds</code> on its tasks. Each run is then
+        If your server gets too many calls at once, set a jitter on its tasks. Each run is then
         delayed by a random time.
       </p>
     </Card>

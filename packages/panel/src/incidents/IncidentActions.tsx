@@ -87,7 +87,7 @@ export const IncidentActions = ({ incident }: { readonly incident: IncidentDetai
             icon={<Check />}
             onClick={() => act(() => api.incidents.acknowledge(id), "acknowledged")}
           >
-            Acknowledge incident
+            Acknowledge
           </Button>
         </>
       )}
@@ -109,7 +109,7 @@ export const IncidentActions = ({ incident }: { readonly incident: IncidentDetai
           Check now
         </Button>
       )}
-      <Button onClick={() => setClosing(true)}>Close incident</Button>
+      <Button onClick={() => setClosing(true)}>Close</Button>
       <Confirm
         isOpen={isClosing}
         onClose={() => setClosing(false)}

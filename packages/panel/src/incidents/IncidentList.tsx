@@ -7,9 +7,10 @@ import { type Column, List, rowTitleClass, rowDetailClass } from "../ui/lists/Li
 import { useNow } from "../ui/values/clock.ts"
 import { formatDuration } from "../ui/values/format.ts"
 import { ApiMessage } from "../ui/values/ApiMessage.tsx"
-import { Badge, Status } from "../ui/values/Status.tsx"
+import { Status } from "../ui/values/Status.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
 import { ShortTime } from "../ui/values/Time.tsx"
+import { describeIncidentCode } from "./describeIncidentCode.ts"
 import { incidentListOptions, type IncidentSearch } from "./queries.ts"
 
 export const IncidentList = ({
@@ -46,7 +47,7 @@ export const IncidentStatus = ({
   readonly incident: Pick<Incident, "status" | "suppressed">
 }) =>
   status === "closed" ? (
-    <Status of="resolved" />
+    <Status of="closed" />
   ) : suppressed ? (
     <Status of="suppressed" />
   ) : (
@@ -82,9 +83,9 @@ const columns: ReadonlyArray<Column<Incident>> = [
   },
   {
     key: "code",
-    head: "Cause",
-    className: "w-32 shrink-0 max-lg:hidden",
-    cell: ({ cause }) => <Badge>{cause.code.replaceAll("_", " ")}</Badge>
+    head: "Error type",
+    className: "w-36 shrink-0 truncate max-lg:hidden",
+    cell: ({ cause }) => describeIncidentCode(cause)
   },
   {
     key: "opened",

@@ -11,7 +11,7 @@ import { incidentSearch } from "./queries.ts"
 export const IncidentListPage = () => {
   const { filter, search } = useFilters(incidentSearch)
   return (
-    <Page title="Incidents" description="Outages of your monitors, and tasks that keep failing.">
+    <Page title="Incidents" description="Failed tasks, and monitors that are down.">
       <Filters>
         <RadioButtons
           label="Status"
@@ -19,7 +19,7 @@ export const IncidentListPage = () => {
           options={[
             ["all", "All"],
             ["true", "Open"],
-            ["false", "Resolved"]
+            ["false", "Closed"]
           ]}
           onChange={(open) => filter({ open })}
         />
@@ -46,8 +46,8 @@ export const IncidentListPage = () => {
             title={search.open === "true" ? "No open incidents" : "No incidents"}
             icon={<CircleCheck />}
           >
-            An incident opens when a monitor goes down or a task keeps failing, and is resolved when
-            it recovers.
+            An incident opens when a monitor goes down or a task keeps failing, and closes when it
+            recovers.
           </EmptyState>
         }
       />

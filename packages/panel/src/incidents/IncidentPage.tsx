@@ -7,7 +7,6 @@ import { FactsSection, Page, Section } from "../ui/layout/Page.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { CopyableText } from "../ui/values/Copy.tsx"
 import { ApiMessage } from "../ui/values/ApiMessage.tsx"
-import { Badge } from "../ui/values/Status.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
 import { ShortTime } from "../ui/values/Time.tsx"
 import { ChangesBefore } from "../versions/ChangesBefore.tsx"
@@ -15,6 +14,7 @@ import { SubjectLink } from "./DependsOn.tsx"
 import { IncidentActions } from "./IncidentActions.tsx"
 import { FailedExecution, failedExecutionOf } from "./FailedExecution.tsx"
 import { IncidentDuration, IncidentList, IncidentStatus } from "./IncidentList.tsx"
+import { describeIncidentCode } from "./describeIncidentCode.ts"
 import { incidentOptions } from "./queries.ts"
 import { IncidentTimeline } from "./IncidentTimeline.tsx"
 
@@ -54,11 +54,7 @@ export const IncidentPage = () => {
                 <Section title="Earlier incidents">
                   <IncidentList
                     search={{ subject_id: incident.subject.id, to: incident.opened_at }}
-                    empty={
-                      <p className="text-soft">
-                        This is the first incident of this {isTask(incident) ? "task" : "monitor"}.
-                      </p>
-                    }
+                    empty={<p className="text-soft">No earlier incidents.</p>}
                   />
                 </Section>
               </div>
@@ -79,9 +75,9 @@ const IncidentFacts = ({ incident }: { readonly incident: IncidentDetail }) => {
       title="Incident"
       facts={{
         Status: <IncidentStatus incident={incident} />,
-        Cause: <Badge>{cause.code.replaceAll("_", " ")}</Badge>,
+        "Error type": describeIncidentCode(cause),
         Opened: <ShortTime at={incident.opened_at} />,
-        Resolved: closed_at === null ? "Not yet" : <ShortTime at={closed_at} />,
+        Closed: closed_at === null ? "Not yet" : <ShortTime at={closed_at} />,
         Duration: <IncidentDuration incident={incident} />,
         ...(status === "open" &&
           snoozed_until !== null && { "Snoozed until": <ShortTime at={snoozed_until} /> }),

@@ -23,7 +23,7 @@ import { useFilters } from "../ui/lists/useFilters.ts"
 import { capitalize } from "../ui/values/format.ts"
 import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
-import { RelativeTime, EmptyValue } from "../ui/values/Time.tsx"
+import { ElapsedTime, EmptyValue, RelativeTime } from "../ui/values/Time.tsx"
 import { monitorLink } from "./links.ts"
 import { MonitorMenu } from "./MonitorMenu.tsx"
 import { monitorCountsOptions, monitorListOptions } from "./queries.ts"
@@ -113,11 +113,11 @@ const CreateMenu = () => {
   return (
     <>
       <Menu
-        label="Other monitors"
+        label="Other types of monitors"
         className={buttonClasses({}, undefined)}
         button={
           <span className="flex items-center gap-1.5" aria-hidden>
-            More
+            Other types
             <ChevronDown className="size-4" />
           </span>
         }
@@ -164,7 +164,7 @@ const columns: ReadonlyArray<Column<Monitor>> = [
       <>
         <Status of={status} />
         {last_change_at !== null && (
-          <RelativeTime at={last_change_at} className={statusDetailClass} />
+          <ElapsedTime at={last_change_at} className={statusDetailClass} />
         )}
       </>
     )
@@ -203,16 +203,16 @@ const columns: ReadonlyArray<Column<Monitor>> = [
   },
   {
     key: "next",
-    head: "Next",
-    className: "w-32 shrink-0 max-sm:hidden",
+    head: "Next check",
+    className: "w-36 shrink-0 max-sm:hidden",
     cell: ({ kind, next_check_at }) =>
       next_check_at === null ? (
         <EmptyValue />
       ) : (
-        <>
+        <span className="whitespace-nowrap">
+          {kind === "heartbeat" && "Ping due "}
           <RelativeTime at={next_check_at} />
-          <span className={rowDetailClass}>{monitorKinds[kind].next}</span>
-        </>
+        </span>
       )
   },
   menuColumn((monitor) => <MonitorMenu monitor={monitor} />)

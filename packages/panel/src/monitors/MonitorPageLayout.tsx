@@ -5,7 +5,7 @@ import { IncidentList } from "../incidents/IncidentList.tsx"
 import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import { EmptyState, Page, Section } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
-import { RelativeTime } from "../ui/values/Time.tsx"
+import { ElapsedTime } from "../ui/values/Time.tsx"
 import { MonitorHistory } from "./MonitorHistory.tsx"
 import { UptimeSection } from "./UptimeSection.tsx"
 import type { OldestResult } from "./history.ts"
@@ -41,7 +41,7 @@ export const MonitorPageLayout = ({
       description={
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <Status of={status} />
-          {last_change_at !== null && <RelativeTime at={last_change_at} className="text-faint" />}
+          {last_change_at !== null && <ElapsedTime at={last_change_at} className="text-faint" />}
           {tags.map((tag) => (
             <Link key={tag} to="/w/$workspaceId/monitors" params={{ workspaceId }} search={{ tag }}>
               <Badge>{tag}</Badge>

@@ -1,43 +1,78 @@
 import type { DeliveredEvent, NotificationDelivery, NotificationEvent } from "@scheduling/sdk"
 
-/** The display names of events that rules can match, by group. */
+/** The events that rules can match, by group. */
 export const eventGroups: ReadonlyArray<
-  readonly [group: string, events: ReadonlyArray<readonly [NotificationEvent, string]>]
+  readonly [group: string, events: ReadonlyArray<NotificationEvent>]
 > = [
   [
     "Tasks",
-    [
-      ["execution.failed", "a task fails"],
-      ["chain_run.failed", "a chain fails"],
-      ["task.recovered", "a task or a chain recovers"],
-      ["task.paused", "the service pauses a task or a chain"],
-      ["approval.requested", "a step of a chain waits for approval"]
-    ]
+    ["execution.failed", "chain_run.failed", "task.recovered", "task.paused", "approval.requested"]
   ],
   [
     "Monitors",
-    [
-      ["incident.opened", "a monitor goes down"],
-      ["incident.closed", "a monitor recovers"],
-      ["certificate.expiring", "a certificate expires soon"],
-      ["certificate.changed", "a certificate changes"]
-    ]
+    ["incident.opened", "incident.closed", "certificate.expiring", "certificate.changed"]
   ],
   [
     "The service",
-    [
-      ["worker.offline", "a worker goes offline"],
-      ["worker.online", "a worker comes online"],
-      ["api_key.expiring", "an API key expires soon"],
-      ["quota.near", "a quota is nearly used up"],
-      ["channel.paused", "the service pauses a channel"]
-    ]
+    ["worker.offline", "worker.online", "api_key.expiring", "quota.near", "channel.paused"]
   ]
 ]
 
-const words = new Map<string, string>(eventGroups.flatMap(([, events]) => events))
+const goesDown = "goes down"
 
-export const eventInWords = (event: NotificationEvent): string => words.get(event) ?? event
+/** Which records an event is about, and what happens to them. */
+const eventClauses: Readonly<
+  Record<NotificationEvent, readonly [nouns: ReadonlyArray<string>, verb: string]>
+> = {
+  "execution.failed": [["task"], "fails"],
+  "chain_run.failed": [["chain"], "fails"],
+  "task.recovered": [["task", "chain"], "recovers"],
+  "task.paused": [["task", "chain"], "is paused by the service"],
+  "approval.requested": [["step of a chain"], "waits for approval"],
+  "incident.opened": [["monitor"], goesDown],
+  "incident.closed": [["monitor"], "recovers"],
+  "certificate.expiring": [["certificate"], "expires soon"],
+  "certificate.changed": [["certificate"], "changes"],
+  "worker.offline": [["worker"], "goes offline"],
+  "worker.online": [["worker"], "comes online"],
+  "api_key.expiring": [["API key"], "expires soon"],
+  "quota.near": [["quota"], "is nearly used up"],
+  "channel.paused": [["channel"], "is paused by the service"],
+  test: [["channel"], "is tested"]
+}
+
+const allEvents = eventGroups.flatMap(([, events]) => events)
+
+/**
+ * Describes when a rule applies: `a task, chain or monitor fails or recovers, or a certificate
+ * expires soon`. With tags, the records are restricted to those: `a monitor tagged billing goes
+ * down`.
+ */
+export const describeEvents = (
+  events: ReadonlyArray<NotificationEvent>,
+  tags: ReadonlyArray<string> = []
+): string => {
+  const verbsByNoun = new Map<string, ReadonlyArray<string>>()
+  for (const event of allEvents.filter((one) => events.includes(one))) {
+    const [nouns, verb] = eventClauses[event]
+    for (const noun of nouns) verbsByNoun.set(noun, [...(verbsByNoun.get(noun) ?? []), verb])
+  }
+  const nounsByVerbs = new Map<string, ReadonlyArray<string>>()
+  for (const [noun, verbs] of verbsByNoun) {
+    // A monitor that goes down is named together with the tasks that fail.
+    const key = joinNames(verbs, "or").replace(goesDown, "fails")
+    nounsByVerbs.set(key, [...(nounsByVerbs.get(key) ?? []), noun])
+  }
+  const tagged = tags.length === 0 ? "" : ` tagged ${joinNames(tags, "or")}`
+  const clauses = [...nounsByVerbs].map(([verbs, nouns]) => {
+    const article = /^[aeiou]/i.test(nouns[0] ?? "") ? "an" : "a"
+    const predicate = nouns.join() === "monitor" ? verbs.replace("fails", goesDown) : verbs
+    return `${article} ${joinNames(nouns, "or")}${tagged} ${predicate}`
+  })
+  return clauses.length < 2
+    ? clauses.join("")
+    : `${clauses.slice(0, -1).join(", ")}, or ${clauses.at(-1) ?? ""}`
+}
 
 /** The predicates of sentences about events. */
 const predicates: Readonly<Record<string, string>> = {
@@ -80,8 +115,10 @@ export const deliveryTitle = ({
 }
 
 /** Joins items as text: `a, b and c`. */
-export const joinNames = (items: ReadonlyArray<string>): string =>
-  items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items.at(-1) ?? ""}`
+export const joinNames = (items: ReadonlyArray<string>, word: "and" | "or" = "and"): string =>
+  items.length < 2
+    ? items.join("")
+    : `${items.slice(0, -1).join(", ")} ${word} ${items.at(-1) ?? ""}`
 
 /** The events preselected in a new rule: failures and recoveries. */
 export const defaultRuleEvents: ReadonlyArray<NotificationEvent> = [

@@ -1,7 +1,8 @@
 import type { AuditEvent } from "@scheduling/sdk"
+import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
-import { changedRecordName } from "../data/changes.ts"
+import { changedRecordLink, changedRecordName } from "../data/changes.ts"
 import { actorName, useChannelNames, useMemberNames } from "../data/names.ts"
 import { useList } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
@@ -12,7 +13,7 @@ import { type Column, List, rowDetailClass } from "../ui/lists/List.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
 import { EmptyState, Facts, Page } from "../ui/layout/Page.tsx"
 import { capitalize } from "../ui/values/format.ts"
-import { ShortTime, EmptyValue } from "../ui/values/Time.tsx"
+import { ExactTime, EmptyValue } from "../ui/values/Time.tsx"
 import { Changes } from "../ui/values/Changes.tsx"
 import { AuditFilters } from "./AuditFilters.tsx"
 import { auditOptions } from "./queries.ts"
@@ -23,6 +24,8 @@ export const AuditPage = () => {
   const { filter, search } = useFilters(auditSearch)
   const names = useMemberNames(workspaceId)
   const channels = useChannelNames(workspaceId)
+  const nameOf = (event: AuditEvent) =>
+    changedRecordName(event) ?? channels.get(event.subject_id ?? "")
   const [shown, show] = useState<AuditEvent>()
   const list = useList(auditOptions(workspaceId, search))
   const whoOf = ({ actor }: AuditEvent) => actorName(actor, names)
@@ -34,17 +37,13 @@ export const AuditPage = () => {
   return (
     <Page
       title="Audit log"
-      description="Who changed what, when and from which address. Each event has the hash of the previous event."
+      description="Who changed what, when and from which address. Events are hash-chained, so that edits to the log can be detected."
     >
       <AuditFilters search={search} names={names} onFilter={filter} />
       <List
         {...list}
         label="Audit log"
-        columns={columnsWith(
-          whoOf,
-          (event) => changedRecordName(event) ?? channels.get(event.subject_id ?? ""),
-          show
-        )}
+        columns={columnsWith(whoOf, nameOf, show)}
         empty={
           <EmptyState
             title="No events match the filters"
@@ -58,7 +57,12 @@ export const AuditPage = () => {
         title={shown === undefined ? "Event" : describeAction(shown.action)}
       >
         {shown !== undefined && (
-          <EventDetail event={shown} who={whoOf(shown)} onFilter={filterClosed} />
+          <EventDetail
+            event={shown}
+            name={nameOf(shown)}
+            who={whoOf(shown)}
+            onFilter={filterClosed}
+          />
         )}
       </Sheet>
     </Page>
@@ -69,31 +73,46 @@ export const AuditPage = () => {
 const describeAction = (action: string): string =>
   capitalize(action.replaceAll(/[._]/g, " ").replace("api key", "API key"))
 
+/** A link to the changed record, if it still exists and has a page. */
+const RecordLink = ({
+  event,
+  name
+}: {
+  readonly event: AuditEvent
+  readonly name: string | undefined
+}) => {
+  const { workspaceId } = useWorkspace()
+  const link = changedRecordLink(workspaceId, event)
+  return link === undefined ? (
+    name
+  ) : (
+    <Link {...link} className="font-medium text-live underline-offset-2 hover:underline">
+      {name ?? "Open record"}
+    </Link>
+  )
+}
+
 const EventDetail = ({
   event,
+  name,
   onFilter,
   who
 }: {
   readonly event: AuditEvent
+  readonly name: string | undefined
   readonly who: string
   readonly onFilter: (change: { readonly [Key in keyof AuditSearch]?: unknown }) => void
 }) => (
   <div className="flex flex-col gap-4">
+    <Changes changes={event.changes} />
     <Facts
       facts={{
+        Record: <RecordLink event={event} name={name} />,
         Actor: who,
-        Time: <ShortTime at={event.created_at} />,
-        Address: event.ip,
-        Record: event.subject_id && <CopyableText text={event.subject_id} />,
-        Request: event.request_id && <CopyableText text={event.request_id} />,
-        Hash: event.hash && <CopyableText text={event.hash} />,
-        Id: <CopyableText text={event.id} />
+        Time: <ExactTime at={event.created_at} />,
+        Address: event.ip
       }}
     />
-    <Changes changes={event.changes} />
-    {Object.keys(event.details).length > 0 && (
-      <Code label="details" text={JSON.stringify(event.details, null, 2)} />
-    )}
     <div className="flex flex-wrap gap-2">
       {event.subject_id !== null && (
         <Button size="small" onClick={() => onFilter({ subject_id: event.subject_id })}>
@@ -106,6 +125,17 @@ const EventDetail = ({
         </Button>
       )}
     </div>
+    {Object.keys(event.details).length > 0 && (
+      <Code label="details" text={JSON.stringify(event.details, null, 2)} />
+    )}
+    <Facts
+      facts={{
+        "Record id": event.subject_id && <CopyableText text={event.subject_id} />,
+        "Request id": event.request_id && <CopyableText text={event.request_id} />,
+        Hash: event.hash && <CopyableText text={event.hash} />,
+        "Event id": <CopyableText text={event.id} />
+      }}
+    />
   </div>
 )
 
@@ -127,7 +157,7 @@ const columnsWith = (
         <span className={rowDetailClass}>
           {whoOf(event)}
           <span className="sm:hidden">
-            , <ShortTime at={event.created_at} />
+            , <ExactTime at={event.created_at} />
           </span>
         </span>
       </>
@@ -142,8 +172,8 @@ const columnsWith = (
   {
     key: "at",
     head: "Time",
-    className: "w-28 shrink-0 max-sm:hidden",
-    cell: ({ created_at }) => <ShortTime at={created_at} />
+    className: "w-36 shrink-0 max-sm:hidden",
+    cell: ({ created_at }) => <ExactTime at={created_at} />
   },
   {
     key: "more",

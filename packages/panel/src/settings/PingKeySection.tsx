@@ -17,6 +17,8 @@ export const PingKeySection = () => {
   const { api } = useWorkspace()
   const [pingKey, setPingKey] = useState<PingKey>()
   const [isRotating, setRotating] = useState(false)
+  const isFirst = pingKey?.ping_key === null
+  const action = isFirst ? "Create ping key" : "Rotate ping key"
   const form = useForm({
     initial: {},
     send: async () => setPingKey(await api.heartbeatMonitors.getPingKey())
@@ -25,7 +27,6 @@ export const PingKeySection = () => {
     <Card className="flex flex-col gap-4 p-5">
       <p className="text-soft">
         With the ping key, jobs can ping heartbeat monitors by key instead of by individual URLs.
-        Wrappers such as runitor work this way.
       </p>
       {pingKey?.ping_url != null && <Urls pingUrl={pingKey.ping_url} />}
       {pingKey?.created_at != null && (
@@ -33,25 +34,25 @@ export const PingKeySection = () => {
           Created <ShortTime at={pingKey.created_at} />.
         </p>
       )}
-      {pingKey?.ping_key === null && <p>This workspace has no ping key yet.</p>}
+      {isFirst && <p>This workspace has no ping key yet.</p>}
       <div className="flex flex-wrap gap-3">
         <form onSubmit={form.submit}>
           <FormFooter form={form} action="Show ping key" look="plain" needs="editor" />
         </form>
         <RoleGate role="admin">
           <Button icon={<RefreshCw />} onClick={() => setRotating(true)}>
-            Create or replace the ping key
+            {action}
           </Button>
         </RoleGate>
       </div>
       <Confirm
         isOpen={isRotating}
         onClose={() => setRotating(false)}
-        title="Create a new ping key?"
-        action="Create ping key"
+        title={isFirst ? "Create a ping key?" : "Rotate the ping key?"}
+        action={action}
         onConfirm={async () => {
           setPingKey(await api.heartbeatMonitors.rotatePingKey())
-          showSuccessToast("The ping key was created")
+          showSuccessToast(isFirst ? "The ping key was created" : "The ping key was rotated")
         }}
       >
         URLs with an old ping key stop working immediately. The ping URL of each monitor keeps

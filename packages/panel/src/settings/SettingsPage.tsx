@@ -97,7 +97,7 @@ const StopOrResume = ({
       <p className="max-w-[26rem] text-soft">
         {isStopped
           ? "No run starts and no schedule fires until the workspace is resumed."
-          : "Within a second, no more runs of the workspace start on any node or worker."}
+          : "No more runs start on any node or worker. Calls in progress finish, and further steps of chains wait."}
       </p>
       <Button look={isStopped ? "main" : "danger"} onClick={() => setAsks(true)}>
         {isStopped ? "Resume workspace" : "Stop workspace"}
@@ -135,7 +135,7 @@ const LeaveOrDelete = ({ workspace: { id, name } }: { readonly workspace: Worksp
     <Card className="divide-y divide-line">
       <div className="flex flex-wrap items-center justify-between gap-4 p-5">
         <p className="max-w-[26rem] text-soft">
-          You lose access to this workspace. The last owner cannot leave.
+          You will lose access to this workspace. The last owner cannot leave.
         </p>
         <Button look="danger" onClick={() => ask("leave")}>
           Leave workspace

@@ -41,7 +41,7 @@ export const SigningSecrets = () => {
             placeholder="https://api.example.com/jobs/nightly"
           />
         </Field>
-        <FormFooter form={form} action="Show secrets" look="plain" needs="admin" />
+        <FormFooter form={form} action="Show signing secrets" look="plain" needs="admin" />
       </form>
       {secrets.map((secret) => (
         <Secrets key={secret.id} secret={secret} />

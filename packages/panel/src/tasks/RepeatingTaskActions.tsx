@@ -7,7 +7,7 @@ import type {
   WorkspaceId
 } from "@scheduling/sdk"
 import { useNavigate } from "@tanstack/react-router"
-import { Braces, Copy, History, Pause, Pencil, Play, RotateCcw, Trash2 } from "lucide-react"
+import { Braces, Copy, History, Pause, Pencil, Play, Trash2 } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { taskKinds, taskLink } from "../data/tasks.ts"
@@ -181,7 +181,7 @@ export const RepeatingTaskActions = ({
           Pause
         </Button>
       ) : (
-        <Button icon={<RotateCcw />} onClick={() => resume(task)}>
+        <Button icon={<Play />} onClick={() => resume(task)}>
           Resume
         </Button>
       )}
@@ -203,7 +203,7 @@ export const useBulkActions = ({
   const resource = resourceOf(useWorkspace().api)
   return [
     { name: "Pause", icon: <Pause />, done: "paused", act: ({ id }) => resource.pause(id) },
-    { name: "Resume", icon: <RotateCcw />, done: "resumed", act: ({ id }) => resource.resume(id) },
+    { name: "Resume", icon: <Play />, done: "resumed", act: ({ id }) => resource.resume(id) },
     {
       name: "Delete",
       icon: <Trash2 />,

@@ -68,7 +68,7 @@ export const SuccessSection = ({
   const hours = recentHours[period]
   return (
     <Section
-      title="Success rate"
+      title="Statistics"
       actions={
         <RadioButtons label="Period" value={period} options={uptimePeriods} onChange={setPeriod} />
       }

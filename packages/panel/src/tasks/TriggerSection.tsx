@@ -124,7 +124,7 @@ export const TriggerSection = ({ queryKey, resource, taskId }: Props) => {
 }
 
 const off =
-  "Off. With a trigger URL, GitHub, Stripe, Slack or a script can start runs. The body of each request becomes the input of a run."
+  "GitHub, Stripe, Slack or a script can start runs with a trigger URL. The body of each request becomes the input of a run. This task has no trigger URL yet."
 
 const senderNames: Readonly<Record<TriggerSender, string>> = {
   standard_webhooks: "Standard Webhooks",

@@ -10,7 +10,8 @@ import { Loaded } from "../ui/messages/Loaded.tsx"
 import { runWithToast } from "../ui/messages/toast.ts"
 import { RoleGate } from "../ui/role.tsx"
 import { Changes } from "../ui/values/Changes.tsx"
-import { ShortTime } from "../ui/values/Time.tsx"
+import { capitalize } from "../ui/values/format.ts"
+import { ExactTime, ShortTime } from "../ui/values/Time.tsx"
 
 /** The SDK methods for a kind of record's versions. */
 export interface VersionedResource {
@@ -126,11 +127,15 @@ const Version = ({
       <summary className="cursor-pointer text-sm">
         <span className="font-medium">Version {version}</span>{" "}
         <span className="text-faint">
-          <ShortTime at={updated_at} /> by <Author actor={updated_by} />
+          <ExactTime at={updated_at} /> by <Author actor={updated_by} />
         </span>
         <span className="block truncate text-xs text-faint">
-          {isCurrent ? "Current. " : ""}
-          {changes.map(({ field }) => field).join(", ")}
+          {[
+            ...(isCurrent ? ["Current"] : []),
+            ...(changes.length === 0
+              ? []
+              : [capitalize(changes.map(({ field }) => field.replaceAll("_", " ")).join(", "))])
+          ].join(" · ")}
         </span>
       </summary>
       <div className="mt-3 flex flex-col gap-3">

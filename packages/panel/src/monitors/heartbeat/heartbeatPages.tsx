@@ -9,6 +9,7 @@ import { type FactsByName, FactsSection, Section } from "../../ui/layout/Page.ts
 import { showSuccessToast } from "../../ui/messages/toast.ts"
 import { Code } from "../../ui/values/Code.tsx"
 import { CopyableText } from "../../ui/values/Copy.tsx"
+import { useNow } from "../../ui/values/clock.ts"
 import { formatDurationOfSeconds } from "../../ui/values/format.ts"
 import { RelativeTime, ShortTime, Duration, ExactTime } from "../../ui/values/Time.tsx"
 import { monitorPages } from "../monitorPages.tsx"
@@ -75,8 +76,9 @@ const useHeartbeatActions = ({ id }: HeartbeatMonitor) => {
 const isShort = ({ grace_seconds, period_seconds }: HeartbeatMonitor) =>
   Math.min(grace_seconds, period_seconds ?? grace_seconds) < 120
 
-const factsOf = (monitor: HeartbeatMonitor): FactsByName => {
+const factsOf = (monitor: HeartbeatMonitor, now: number): FactsByName => {
   const Moment = isShort(monitor) ? ExactTime : ShortTime
+  const isOverdue = monitor.expected_at !== null && Date.parse(monitor.expected_at) < now
   const spanOrNull = (seconds: number | null) =>
     seconds === null ? null : formatDurationOfSeconds(seconds)
   return {
@@ -93,10 +95,14 @@ const factsOf = (monitor: HeartbeatMonitor): FactsByName => {
       ),
     "Last ping":
       monitor.last_ping_at === null ? "None yet" : <RelativeTime at={monitor.last_ping_at} />,
-    "Duration of the last run": <Duration ms={monitor.last_duration_ms} />,
-    "Running since": <RelativeTime at={monitor.running_since} />,
-    "Next ping": <Moment at={monitor.expected_at} />,
-    "Goes down at": <Moment at={monitor.alert_at} />,
+    "Duration of the last run": monitor.last_duration_ms !== null && (
+      <Duration ms={monitor.last_duration_ms} />
+    ),
+    "Running since": monitor.running_since !== null && <RelativeTime at={monitor.running_since} />,
+    [isOverdue ? "Overdue since" : "Next ping"]: monitor.expected_at !== null && (
+      <Moment at={monitor.expected_at} />
+    ),
+    "Goes down at": monitor.alert_at !== null && <Moment at={monitor.alert_at} />,
     "Grace period": formatDurationOfSeconds(monitor.grace_seconds),
     "Maximum duration": spanOrNull(monitor.max_duration_seconds),
     "Minimum time between runs": spanOrNull(monitor.min_interval_seconds),
@@ -104,6 +110,10 @@ const factsOf = (monitor: HeartbeatMonitor): FactsByName => {
     Id: <CopyableText text={monitor.id} />
   }
 }
+
+const HeartbeatFacts = ({ monitor }: { readonly monitor: HeartbeatMonitor }) => (
+  <FactsSection title="Monitor" facts={factsOf(monitor, useNow())} />
+)
 
 export const heartbeatPages = monitorPages<
   HeartbeatMonitor,
@@ -127,7 +137,7 @@ export const heartbeatPages = monitorPages<
   First: ({ monitor }) => waits(monitor) && <PingUrl monitor={monitor} />,
   Aside: ({ monitor }) => (
     <>
-      <FactsSection title="Monitor" facts={factsOf(monitor)} />
+      <HeartbeatFacts monitor={monitor} />
       {!waits(monitor) && <PingUrl monitor={monitor} />}
     </>
   ),

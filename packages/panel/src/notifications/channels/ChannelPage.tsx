@@ -1,7 +1,7 @@
 import type { NotificationChannel, SchedulingClient, TestDelivery } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
-import { Pause, RotateCcw, Send } from "lucide-react"
+import { Pause, Play, Send } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
 import { queryClient, bypassCache } from "../../data/queries.ts"
@@ -201,7 +201,7 @@ const ChannelActions = ({
       role="editor"
       first={
         paused ? (
-          <MenuItem icon={<RotateCcw />} onSelect={() => void setPaused(false)}>
+          <MenuItem icon={<Play />} onSelect={() => void setPaused(false)}>
             Resume
           </MenuItem>
         ) : (

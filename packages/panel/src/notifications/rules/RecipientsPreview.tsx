@@ -37,7 +37,7 @@ export const RecipientsPreview = () => {
     <Section title="Who would be notified">
       <Card className="flex flex-col gap-5 p-5">
         <TargetPicker
-          label="If this fails"
+          label="Task or monitor"
           placeholder="Search by task or monitor name"
           chosen={chosen === undefined ? [] : [dependencyKey(chosen)]}
           onChange={(keys) => {

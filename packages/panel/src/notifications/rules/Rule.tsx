@@ -1,7 +1,7 @@
 import type { NotificationChannel, NotificationRule } from "@scheduling/sdk"
 import { RowMenu } from "../../ui/actions/RowMenu.tsx"
 import { Card } from "../../ui/layout/Page.tsx"
-import { eventInWords, joinNames } from "../events.ts"
+import { describeEvents, joinNames } from "../events.ts"
 import { useRuleTargets } from "../../data/targets.ts"
 
 export const Rule = ({
@@ -29,7 +29,7 @@ export const Rule = ({
       <Card className="flex items-start gap-4 p-4 pl-5">
         <p className="min-w-0 grow break-words">
           Notify <b className="font-semibold">{joinNames(names)}</b> when{" "}
-          {joinNames(rule.events.map(eventInWords))}
+          {describeEvents(rule.events, rule.tags ?? [])}
           {scope}.
         </p>
         <RowMenu
@@ -56,16 +56,13 @@ const named = <Id extends string>(
 ): ReadonlyArray<string> =>
   ids === null ? [] : ids.length > maxNamed ? [`${ids.length} ${noun}s`] : ids.map(nameOf)
 
-/** Describes what a rule applies to: `, tagged billing, only for Nightly backup`. */
+/** Describes the records to which a rule is limited: `, only for Nightly backup`. */
 const useScope = (rule: NotificationRule): string => {
-  const { monitor_ids, tags, task_ids } = rule
+  const { monitor_ids, task_ids } = rule
   const { monitors, tasks } = useRuleTargets(rule)
   const only = [
     ...named(task_ids, "task", tasks.nameOf),
     ...named(monitor_ids, "monitor", monitors.nameOf)
   ]
-  return [
-    tags === null ? "" : `, tagged ${tags.join(" or ")}`,
-    only.length === 0 ? "" : `, only for ${joinNames(only)}`
-  ].join("")
+  return only.length === 0 ? "" : `, only for ${joinNames(only)}`
 }

@@ -7,7 +7,7 @@ import { Checkbox, Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { FormFooter } from "../../ui/forms/FormFooter.tsx"
 import { parseTags } from "../../ui/forms/parseTags.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
-import { eventGroups, defaultRuleEvents } from "../events.ts"
+import { defaultRuleEvents, describeEvents, eventGroups } from "../events.ts"
 import { escalationsOptions } from "../queries.ts"
 import { TargetPicker } from "../../ui/forms/TargetPicker.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
@@ -84,7 +84,7 @@ export const RuleSheet = ({
           <fieldset key={group} className="flex flex-col gap-2">
             <legend className="mb-2 text-sm font-medium text-soft">{group}: notify when</legend>
             <div className="grid gap-2 sm:grid-cols-2">
-              {events.map(([event, words]) => (
+              {events.map((event) => (
                 <Checkbox
                   key={event}
                   checked={values.events.includes(event)}
@@ -92,7 +92,7 @@ export const RuleSheet = ({
                     set({ events: toggled(values.events, event, target.checked) })
                   }
                 >
-                  {words}
+                  {describeEvents([event])}
                 </Checkbox>
               ))}
             </div>

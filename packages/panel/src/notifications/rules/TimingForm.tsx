@@ -69,7 +69,7 @@ export const TimingForm = ({ settings }: { readonly settings: NotificationSettin
           {...form.field("remind_every_seconds")}
         />
         <Field
-          label="Group events for (seconds)"
+          label="Group messages within (seconds)"
           hint="The first message is sent immediately. Events in the following seconds are sent as one message."
           error={errorOf("group_seconds")}
         >
@@ -114,7 +114,13 @@ export const TimingForm = ({ settings }: { readonly settings: NotificationSettin
           </div>
         )}
       </Card>
-      <FormFooter isLong form={form} action="Save changes" needs="editor" />
+      <FormFooter
+        isLong
+        form={form}
+        action="Save timing"
+        isDisabled={!form.isChanged}
+        needs="editor"
+      />
     </form>
   )
 }

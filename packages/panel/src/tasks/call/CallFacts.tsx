@@ -47,7 +47,7 @@ export const CallFacts = ({ call }: { readonly call: StoredCall }) => {
             search={{ receiver: new URL(call.url).origin }}
             className="text-sm text-live hover:underline"
           >
-            Show the signing secrets of this server
+            View signing secret
           </Link>
         </RoleGate>
       )}

@@ -1,7 +1,7 @@
 import { Plus, X } from "lucide-react"
 import { type RefObject, useId, useRef, useState } from "react"
 import * as bounds from "../../data/bounds.ts"
-import { maskedValue } from "../../data/maskedValue.ts"
+import { maskedValue } from "../../ui/values/maskedValue.ts"
 import { Button, IconButton } from "../../ui/actions/Button.tsx"
 import { Field, FieldError, Input, Select, Textarea } from "../../ui/forms/Field.tsx"
 import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts"

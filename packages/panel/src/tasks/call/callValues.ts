@@ -1,5 +1,5 @@
 import type { CallAuth, CallMethod } from "@scheduling/sdk"
-import { maskedValue } from "../../data/maskedValue.ts"
+import { maskedValue } from "../../ui/values/maskedValue.ts"
 import {
   defaultRunOn,
   runOnInputOf,

@@ -101,11 +101,13 @@ interface StepProps {
 
 const Step = ({ done, name, run, step }: StepProps & { readonly name: string }) => {
   const tone = done === undefined ? "none" : toneOf(done.status)
-  const [isOpen, setOpen] = useState(false)
+  const [toggled, setToggled] = useState<boolean>()
+  const isOpen = toggled ?? done?.status === "failed"
   const started = done?.execution?.started_at == null ? undefined : done.execution
   return (
     <details
-      onToggle={(event) => setOpen(event.currentTarget.open)}
+      open={isOpen}
+      onToggle={(event) => setToggled(event.currentTarget.open)}
       className={classes(
         "rounded-xl border-2 bg-surface shadow-card transition-colors duration-200",
         edges[tone]
@@ -246,7 +248,7 @@ const Result = ({ done, name }: { readonly name: string; readonly done: RunStep 
           params={{ workspaceId, executionId: execution.id }}
           className="text-sm font-medium text-live hover:underline"
         >
-          Show all attempts
+          Open execution
         </Link>
       )}
     </>

@@ -80,7 +80,7 @@ const scheduleFacts = (task: CronTask): FactsByName => ({
   "Next run":
     task.next_run_at === null ? (
       task.status === "paused" ? (
-        "None while paused"
+        "Paused"
       ) : (
         "None: the schedule has ended"
       )

@@ -1,5 +1,5 @@
 import type { Role } from "@scheduling/sdk"
-import { Pause, Pencil, RotateCcw, Trash2 } from "lucide-react"
+import { Pause, Pencil, Play, Trash2 } from "lucide-react"
 import { type ReactNode, useState } from "react"
 import { RoleGate } from "../role.tsx"
 import { Confirm } from "./Dialog.tsx"
@@ -63,7 +63,7 @@ export const RowMenu = ({
 
 const PauseItem = ({ isPaused, pause, resume }: Pausing) =>
   isPaused ? (
-    <MenuItem icon={<RotateCcw />} onSelect={() => void resume()}>
+    <MenuItem icon={<Play />} onSelect={() => void resume()}>
       Resume
     </MenuItem>
   ) : (

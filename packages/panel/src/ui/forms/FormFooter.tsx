@@ -12,12 +12,15 @@ import type { EditConflicts } from "./useEdits.ts"
 export const FormFooter = ({
   action,
   form,
+  isDisabled = false,
   isLong = false,
   look = "main",
   needs,
   onCancel
 }: {
   readonly action: string
+  /** True while there is nothing to submit. */
+  readonly isDisabled?: boolean
   readonly form: {
     readonly problem: unknown
     readonly isBusy: boolean
@@ -61,7 +64,7 @@ export const FormFooter = ({
         <p className="text-sm text-soft">{roleNeededMessage(needs)}</p>
       )}
       <div className="flex flex-wrap items-center gap-2">
-        <Button type="submit" look={look} busy={form.isBusy} disabled={isHeld}>
+        <Button type="submit" look={look} busy={form.isBusy} disabled={isHeld || isDisabled}>
           {action}
         </Button>
         {onCancel !== undefined && (

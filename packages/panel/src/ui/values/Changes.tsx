@@ -1,4 +1,5 @@
 import type { ReactNode } from "react"
+import { maskedValue } from "./maskedValue.ts"
 
 interface Change {
   readonly field: string
@@ -13,8 +14,14 @@ export const Changes = ({ changes }: { readonly changes: ReadonlyArray<Change> }
       {changes.map((change) => (
         <div key={change.field} className="min-w-0">
           <dt className="font-mono text-sm font-medium">{change.field}</dt>
-          <Side mark="−" label="Old value" look="text-bad" value={change.old} />
-          <Side mark="+" label="New value" look="text-ok" value={change.new} />
+          {change.old === maskedValue && change.new === maskedValue ? (
+            <dd className="mt-1 text-sm">New value set</dd>
+          ) : (
+            <>
+              <Side mark="−" label="Old value" look="text-bad" value={change.old} />
+              <Side mark="+" label="New value" look="text-ok" value={change.new} />
+            </>
+          )}
         </div>
       ))}
     </dl>

@@ -5,7 +5,8 @@ import {
   formatDuration,
   formatRelativeTime,
   formatShortDateTime,
-  formatShortExactDateTime
+  formatShortExactDateTime,
+  roundedDuration
 } from "./format.ts"
 
 interface Moment {
@@ -35,6 +36,18 @@ export const RelativeTime = ({ at, className }: Moment) => {
     formatRelativeTime(Date.parse(at), now),
     classes("whitespace-nowrap", className)
   )
+}
+
+/** The time since `at`: `for 18 min`. */
+export const ElapsedTime = ({
+  at,
+  className
+}: {
+  readonly at: string
+  readonly className?: string
+}) => {
+  const elapsedMs = Math.max(0, useNow() - Date.parse(at))
+  return timeOf(at, `for ${roundedDuration(elapsedMs)}`, classes("whitespace-nowrap", className))
 }
 
 const clockTime =

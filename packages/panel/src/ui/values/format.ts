@@ -17,7 +17,8 @@ export const formatRelativeTime = (at: number, now: number): string => {
   return at > now ? `in ${text}` : `${text} ago`
 }
 
-const roundedDuration = (ms: number): string => {
+/** Formats a duration in one unit: `18 min`. */
+export const roundedDuration = (ms: number): string => {
   if (ms < 90 * second) return `${Math.round(ms / second)} s`
   if (ms < 90 * minute) return `${Math.round(ms / minute)} min`
   if (ms < 36 * hour) return `${Math.round(ms / hour)} h`
