@@ -184,7 +184,7 @@ const others = [
     "whose channels a rule names": ["findIds: workspace_id", "TRUE"]
   }),
   guardsOf("panel/pageRequests", "panel/session", {
-    "the pages of the panel's session": ["rejectOtherPages: isOwnPage", "true"]
+    "the pages of the panel's session": ["rejectOtherPages: isFromOwnPage", "true"]
   }),
   guardsOf("billing/PaymentProvider", "billing/webhooks", {
     "the age of a bill's event": ["signedAt toleranceSeconds", ""]

@@ -106,8 +106,8 @@ const renderHeaders = (
 }
 
 /**
- * The maximum length of a header with its values filled in. It is higher than the limit of all
- * headers together, so that `headersProblems` reports the problem.
+ * The maximum length of a header with its values filled in. It equals the limit on all headers
+ * together, which `headersProblems` checks.
  */
 const maxHeaderLength = 16 * 1024
 

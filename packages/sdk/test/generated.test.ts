@@ -2,14 +2,14 @@ import { Api } from "@scheduling/domain/Api"
 import { endpointsOf } from "@scheduling/openapi/contract/endpoints"
 import { readFile } from "node:fs/promises"
 import { describe, expect, it } from "vitest"
-import { asCommonJs, readBlocks, readExamples } from "../scripts/check-package/readme.ts"
+import { asCommonJs, readBlocks, readDocExamples } from "../scripts/check-package/readme.ts"
 import { describeLimits } from "../scripts/generate/limits.ts"
 
 const sdk = new URL("..", import.meta.url).pathname
 
 describe("the comments of the generated code", () => {
   it("have an example of each method", async () => {
-    const { code } = await readExamples(sdk)
+    const { code } = await readDocExamples(sdk)
     for (const { name } of endpointsOf(Api)) expect(code).toContain(`client.${name}(`)
   })
 

@@ -197,7 +197,10 @@ const costlyBodies: Attack = async ({ newClient }) => {
   }
 }
 
-/** Opens more connections than the limit. Each sends a body slowly and is rejected. */
+/**
+ * Opens more connections than the limit. Each sends the head of a request and, 2 s later, an
+ * incomplete body, so that every request is rejected.
+ */
 const manyConnections: Attack = async ({ newClient, url }) => {
   const client = await newClient().join()
   const { hostname, port } = new URL(url)

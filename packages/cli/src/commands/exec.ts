@@ -29,7 +29,7 @@ const timingOf = (given: CommandArguments) => {
     throw new UsageError("--create needs --every SECONDS or --schedule CRON.")
   const period_seconds = Number(every)
   if (!Number.isInteger(period_seconds))
-    throw new UsageError("--every must be a number of seconds.")
+    throw new UsageError("--every must be a whole number of seconds.")
   return { period_seconds }
 }
 

@@ -51,7 +51,7 @@ export const readCrontab = (text: string, { isSystem, timezone: zone }: Options)
       schedule,
       ...(timezone !== "UTC" && { timezone })
     }
-    const call = callOfCommand(command)
+    const call = callFromCommand(command)
     if (call === undefined) {
       monitors.push({ kind: "heartbeat", ...common })
       report(`a heartbeat monitor; write in the crontab: scheduling exec ${key} -- ${command}`)
@@ -96,7 +96,7 @@ const entryOf = (
  * Converts a command that only requests a URL to a call. Returns undefined for a command with a
  * pipe or other options, which is then not converted.
  */
-export const callOfCommand = (command: string): Fields | undefined => {
+export const callFromCommand = (command: string): Fields | undefined => {
   const [, url] =
     /^(?:\S*\/)?(?:curl(?:\s+-(?:[fsSLk]+|-fail|-silent|-show-error|-location))*|wget(?:\s+(?:-q|-qO-|-O\s*\S+|--quiet))*)\s+["']?(https?:\/\/[^\s"'|;&>]+)["']?(?:\s*>\s*\/dev\/null(?:\s+2>&1)?)?$/.exec(
       command

@@ -1,4 +1,4 @@
-import { callOfCommand } from "./readCrontab.ts"
+import { callFromCommand } from "./readCrontab.ts"
 import {
   convertRecords,
   type ConversionResult,
@@ -50,7 +50,7 @@ const convert =
     const containers = listOf(
       fieldAt(spec, "jobTemplate", "spec", "template", "spec", "containers")
     )
-    const call = containers.length === 1 ? callOfCommand(commandOf(containers[0])) : undefined
+    const call = containers.length === 1 ? callFromCommand(commandOf(containers[0])) : undefined
     const name = String(metadata["name"] ?? "job")
     const common = {
       key: keyOf(name),

@@ -123,7 +123,7 @@ const parse = (source: string): Parsed => {
 }
 
 /** Returns an upper bound for the number of references in a text, without parsing. */
-export const countBraces = (source: string): number => {
+export const countOpenings = (source: string): number => {
   let count = 0
   for (let at = source.indexOf("{{"); at !== -1; at = source.indexOf("{{", at + 2)) count++
   return count

@@ -3,7 +3,7 @@ import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
 import { type CallAuth, secretsOfAuth } from "./CallAuth.ts"
 import { maxUrlLength, parseCallUrl } from "./CallUrl.ts"
 import {
-  countBraces,
+  countOpenings,
   hasBraces,
   parseTemplate,
   positionText,
@@ -108,7 +108,7 @@ export const referenceCountProblems = (
 ): ReadonlyArray<FieldProblem> => {
   const count = calls
     .flatMap(({ body, headers = {} }) => [body ?? "", ...Object.values(headers)])
-    .reduce((total, text) => total + countBraces(text ?? ""), 0)
+    .reduce((total, text) => total + countOpenings(text ?? ""), 0)
   if (count <= maxReferences) return []
   const problem = `must contain at most ${maxReferences} references in all`
   return [{ path: [], code: "too_many", problem }]

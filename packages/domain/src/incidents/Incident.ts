@@ -205,7 +205,7 @@ export const IncidentEntry = Schema.Struct({
   type: IncidentEntryType,
   message: Schema.NullOr(Schema.String).annotate({
     description:
-      "The text of a note, the reason of a failure, or the step of an escalation policy. Null for other entries."
+      "The text of a note, the reason for a failure, or the step of an escalation policy. Null for other entries."
   }),
   actor: Schema.NullOr(Actor).annotate({
     description: "Who did it. Null if the service recorded it."

@@ -129,7 +129,7 @@ const timesAreComplete = Schema.makeFilter<Times>(
       return starts_at == null && ends_at == null
         ? undefined
         : filterIssue({
-            path: ["starts_at"],
+            path: [starts_at == null ? "ends_at" : "starts_at"],
             code: "invalid",
             problem: "cannot be combined with a schedule"
           })

@@ -125,7 +125,7 @@ export const NotificationChannel = Schema.Struct({
   }),
   confirmed: Schema.Boolean.annotate({
     description:
-      "False for an email address of a non-member until the link in the confirmation mail is opened."
+      "False for an email address of a non-member until the link in the confirmation email is opened."
   }),
   last_delivery: Schema.NullOr(LastDelivery).annotate({
     description: "The latest attempt to send a message. Null before the first."

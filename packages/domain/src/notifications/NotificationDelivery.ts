@@ -55,7 +55,7 @@ const fields = {
   kind: DeliveryKind,
   status: DeliveryStatus,
   events_count: Schema.Int.annotate({
-    description: "The number of events in the message. 0 for a confirmation mail."
+    description: "The number of events in the message. 0 for a confirmation email."
   }),
   events: Schema.Array(NotifiedEvent).annotate({
     description: "The first ten events."

@@ -70,7 +70,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
         docs(
           "Create a channel",
           "Nothing is sent to a channel until a rule in the settings names it. An email address that " +
-            "belongs to no member must first be confirmed by a link in a mail. " +
+            "belongs to no member must first be confirmed by a link in an email. " +
             planLimitSentence("channels", "notification_channels", 100)
         )
       ),
@@ -214,7 +214,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
         docs(
           "Resend a delivery",
           "Queues the same message as a new delivery. If the delivery has not finished, or its " +
-            "channel is deleted, paused or not confirmed, the response is 409. A confirmation mail cannot " +
+            "channel is deleted, paused or not confirmed, the response is 409. A confirmation email cannot " +
             "be resent."
         )
       ),

@@ -65,7 +65,7 @@ const until = {
     "When planned maintenance ends. Before `posted_at`, the notice is shown as upcoming, and after `until` as past."
 }
 
-const updates = { description: "Later messages about the same matter." }
+const updates = { description: "Later updates to this notice." }
 const updateText = {
   description: "What has changed since. Blank lines separate paragraphs.",
   examples: ["The cause is found."]

@@ -8,7 +8,7 @@ import { Sheet } from "../ui/actions/Dialog.tsx"
 import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { Card } from "../ui/layout/Page.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
-import { OwnerProofField, ownerProofOf, showPasswordError } from "./ownerProof.tsx"
+import { OwnerProofField, ownerProofOf, rethrowAsPasswordError } from "./ownerProof.tsx"
 
 export const DeleteAccount = ({ hasPassword }: { readonly hasPassword: boolean }) => {
   const [isOpen, setOpen] = useState(false)
@@ -41,7 +41,7 @@ const DeletionForm = ({
     send: async ({ current_password }) => {
       await client.auth
         .deleteMe(ownerProofOf(current_password))
-        .catch(showPasswordError(hasPassword))
+        .catch(rethrowAsPasswordError(hasPassword))
       // Deleting the account has also ended the session, so it does not matter if the sign-out
       // fails.
       await session.signOut().catch(() => {})

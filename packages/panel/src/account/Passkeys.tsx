@@ -15,7 +15,7 @@ import { Problem } from "../ui/messages/Problem.tsx"
 import { showSuccessToast } from "../ui/messages/toast.ts"
 import { RelativeTime } from "../ui/values/Time.tsx"
 import { type Passkey, passkeyOptions } from "./queries.ts"
-import { OwnerProofField, ownerProofOf, showPasswordError } from "./ownerProof.tsx"
+import { OwnerProofField, ownerProofOf, rethrowAsPasswordError } from "./ownerProof.tsx"
 
 type Step =
   | { readonly is: "rest" | "adding" }
@@ -105,7 +105,7 @@ const AddForm = ({
           readonly challenge: string
           readonly options: PublicKeyCredentialCreationOptionsJSON
         }>("/panel/session/passkeys/options", ownerProofOf(current_password))
-        .catch(showPasswordError(hasPassword))
+        .catch(rethrowAsPasswordError(hasPassword))
       const response = await startRegistration({ optionsJSON: options })
       await session.askPanel("/panel/session/passkeys/add", { challenge, response, name })
       showSuccessToast("The passkey was added")
@@ -170,7 +170,7 @@ const RemoveForm = ({
           id: passkey.id,
           ...ownerProofOf(current_password)
         })
-        .catch(showPasswordError(hasPassword))
+        .catch(rethrowAsPasswordError(hasPassword))
       showSuccessToast("The passkey was removed")
       await changed()
       onDone()

@@ -7,7 +7,7 @@ import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { Card } from "../ui/layout/Page.tsx"
 import { runWithToast, showSuccessToast } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
-import { OwnerProofField, ownerProofOf, showPasswordError } from "./ownerProof.tsx"
+import { OwnerProofField, ownerProofOf, rethrowAsPasswordError } from "./ownerProof.tsx"
 import * as bounds from "../data/bounds.ts"
 
 const changed = () => queryClient.invalidateQueries(meOptions)
@@ -45,7 +45,7 @@ export const EmailForm = ({
     send: async ({ current_password, email }) => {
       const { pending_email } = await client.auth
         .updateMe({ email, ...ownerProofOf(current_password) })
-        .catch(showPasswordError(hasPassword))
+        .catch(rethrowAsPasswordError(hasPassword))
       showSuccessToast(
         pending_email === null
           ? "This is already your email address"

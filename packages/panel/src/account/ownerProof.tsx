@@ -15,7 +15,7 @@ export const ownerProofOf = (password: string): { readonly current_password?: st
 /**
  * Shows a password error below the password field, which accounts without a password do not have.
  */
-export const showPasswordError = (hasPassword: boolean) => (error: unknown) => {
+export const rethrowAsPasswordError = (hasPassword: boolean) => (error: unknown) => {
   if (hasPassword) rethrowAsFieldProblem(error)
   throw error
 }

@@ -16,7 +16,7 @@ import { type ExecutionSearch, listQueryOf } from "./search.ts"
 import { TaskName } from "./TaskLink.tsx"
 
 /** The highest number of executions that the service counts, and that can be selected together. */
-const mostSelected = 10_000
+const maxSelected = 10_000
 
 /**
  * The execution list with the chosen columns. Editors can run or cancel several executions
@@ -54,7 +54,7 @@ export const SelectableExecutions = ({
   const selectMatching = async () => {
     try {
       setMatching(
-        await api.executions.list({ ...query, limit: 100 }).toArray({ limit: mostSelected })
+        await api.executions.list({ ...query, limit: 100 }).toArray({ limit: maxSelected })
       )
     } catch (error) {
       showErrorToast(error)
@@ -109,7 +109,7 @@ const FailedName = ({ row: { scheduled_for, step, task_id } }: { readonly row: E
 const countOf = (total: number | undefined) =>
   total === undefined
     ? {}
-    : { count: (total > mostSelected ? mostSelected : total).toLocaleString("en") }
+    : { count: (total > maxSelected ? maxSelected : total).toLocaleString("en") }
 
 const actionsOf = (executions: {
   readonly cancel: (id: string) => Promise<unknown>

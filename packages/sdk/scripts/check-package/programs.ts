@@ -5,7 +5,7 @@ import { cp, readFile } from "node:fs/promises"
 import { delimiter, join } from "node:path"
 import { promisify } from "node:util"
 import { run, printLine, writeFiles } from "../command.ts"
-import { asCommonJs, type Block, readExamples } from "./readme.ts"
+import { asCommonJs, type Block, readDocExamples } from "./readme.ts"
 import { startStub } from "./stub.ts"
 import type { Folder } from "./typescript.ts"
 
@@ -24,7 +24,7 @@ export const writePrograms = async (
   project: string,
   programs: ReadonlyArray<Block>
 ): Promise<void> => {
-  const examples = await readExamples(sdk)
+  const examples = await readDocExamples(sdk)
   await cp(join(sdk, "test/consumer"), join(project, "esm"), { recursive: true })
   for (const { code, name } of [...programs, examples]) {
     await writeFiles(project, { [`esm/${name}`]: code })

@@ -38,7 +38,7 @@ ${code.replaceAll(isImport, "")}
  * The examples in the comments of the generated methods, each wrapped in a function that takes a
  * client.
  */
-export const readExamples = async (sdk: string): Promise<Block> => {
+export const readDocExamples = async (sdk: string): Promise<Block> => {
   const files = [
     ...globSync("generated/*.ts", { cwd: join(sdk, "src") }).toSorted(),
     "Client.ts",

@@ -251,8 +251,8 @@ export interface IncidentEntry {
   readonly at: Timestamp
   readonly type: IncidentEntryType
   /**
-   * The text of a note, the reason of a failure, or the step of an escalation policy. Null for other
-   * entries.
+   * The text of a note, the reason for a failure, or the step of an escalation policy. Null for
+   * other entries.
    */
   readonly message: string | null
   /** Who did it. Null if the service recorded it. */

@@ -46,8 +46,8 @@ export class NotificationsResource extends Resource {
    * Create a channel.
    *
    * Nothing is sent to a channel until a rule in the settings names it. An email address that
-   * belongs to no member must first be confirmed by a link in a mail. The plan limits the number of
-   * channels (`notification_channels`, 100 by default).
+   * belongs to no member must first be confirmed by a link in an email. The plan limits the number
+   * of channels (`notification_channels`, 100 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.
@@ -368,7 +368,7 @@ export class NotificationsResource extends Resource {
    * Resend a delivery.
    *
    * Queues the same message as a new delivery. If the delivery has not finished, or its channel is
-   * deleted, paused or not confirmed, the response is 409. A confirmation mail cannot be resent.
+   * deleted, paused or not confirmed, the response is 409. A confirmation email cannot be resent.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.
@@ -690,7 +690,7 @@ export interface NotificationChannel {
    * not.
    */
   readonly paused_reason: string | null
-  /** False for an email address of a non-member until the link in the confirmation mail is opened. */
+  /** False for an email address of a non-member until the link in the confirmation email is opened. */
   readonly confirmed: boolean
   /** The latest attempt to send a message. Null before the first. */
   readonly last_delivery: LastDelivery | null
@@ -787,7 +787,7 @@ export interface NotificationDelivery {
   readonly channel_id: NotificationChannelId | null
   readonly kind: DeliveryKind
   readonly status: DeliveryStatus
-  /** The number of events in the message. 0 for a confirmation mail. */
+  /** The number of events in the message. 0 for a confirmation email. */
   readonly events_count: number
   /** The first ten events. */
   readonly events: ReadonlyArray<NotifiedEvent>
@@ -816,7 +816,7 @@ export interface NotificationDeliveryDetail {
   readonly channel_id: NotificationChannelId | null
   readonly kind: DeliveryKind
   readonly status: DeliveryStatus
-  /** The number of events in the message. 0 for a confirmation mail. */
+  /** The number of events in the message. 0 for a confirmation email. */
   readonly events_count: number
   /** The first ten events. */
   readonly events: ReadonlyArray<NotifiedEvent>
@@ -872,7 +872,7 @@ export interface NotificationRecipient {
    * not.
    */
   readonly paused_reason: string | null
-  /** False for an email address of a non-member until the link in the confirmation mail is opened. */
+  /** False for an email address of a non-member until the link in the confirmation email is opened. */
   readonly confirmed: boolean
   /** The latest attempt to send a message. Null before the first. */
   readonly last_delivery: LastDelivery | null

@@ -1802,7 +1802,7 @@ export interface StatusNoticeInput {
   readonly posted_at: Timestamp | Date
   /** None when absent or null. */
   readonly until?: Timestamp | Date | null | undefined
-  /** Later messages about the same matter. None when absent. At most 10 items. */
+  /** Later updates to this notice. None when absent. At most 10 items. */
   readonly updates?: ReadonlyArray<StatusNoticeUpdateInput> | undefined
 }
 

@@ -104,7 +104,7 @@ export interface StatusNotice {
    * `until` as past.
    */
   readonly until: Timestamp | null
-  /** Later messages about the same matter. */
+  /** Later updates to this notice. */
   readonly updates: ReadonlyArray<StatusNoticeUpdate>
 }
 

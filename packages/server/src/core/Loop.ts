@@ -13,7 +13,7 @@ export interface LoopOptions<A> {
 /**
  * Options of loops whose iterations finish within about a minute. Statements time out after 30 s.
  */
-export const restartIfStuck = { stuckAfterMinutes: 5 }
+export const stuckRestartOptions = { stuckAfterMinutes: 5 }
 
 /**
  * Repeats `body` until interrupted. After a failure, such as a lost database, it pauses with a
@@ -146,7 +146,7 @@ export class LoopFailures {
   readonly #failing = new Map<string, Failing>()
   readonly #stuck = new Map<string, number>()
 
-  /** Number of loops that were restarted because they made no progress. */
+  /** How many times loops were restarted because they made no progress. */
   restarts = 0
 
   /** Records how long a loop has made no progress. */

@@ -14,7 +14,7 @@ export {
   loop,
   LoopHealth,
   reportFailures,
-  restartIfStuck,
+  stuckRestartOptions,
   runAllInSequence,
   shortMessage,
   Waker

@@ -1,6 +1,6 @@
 import { Clock, Context, Deferred, Effect, Layer, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
-import { loop, restartIfStuck, Waker } from "../core/index.ts"
+import { loop, stuckRestartOptions, Waker } from "../core/index.ts"
 import { UnsentChanges } from "./UnsentChanges.ts"
 import {
   type Change,
@@ -250,7 +250,7 @@ export const LiveChangesLayer: Layer.Layer<never, never, Signals> = Layer.effect
       }
       if (changes.hasMore) changes.waker.wake()
     })
-    yield* Effect.forkScoped(loop("sending changes", turn, restartIfStuck))
+    yield* Effect.forkScoped(loop("sending changes", turn, stuckRestartOptions))
     return changes
   })
 )

@@ -1,6 +1,6 @@
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
-import { elapsedMs, loop, restartIfStuck, Waker } from "../core/index.ts"
+import { elapsedMs, loop, stuckRestartOptions, Waker } from "../core/index.ts"
 import { Signals } from "./Signals.ts"
 import { WatchedIds } from "./WatchedIds.ts"
 
@@ -87,7 +87,7 @@ export class EndSignals extends Context.Service<
       const turn = outbox
         .wait(60_000)
         .pipe(Effect.andThen(Effect.sleep(gatherMs)), Effect.andThen(send))
-      yield* Effect.forkScoped(loop("sending end signals", turn, restartIfStuck))
+      yield* Effect.forkScoped(loop("sending end signals", turn, stuckRestartOptions))
 
       return EndSignals.of({
         send: (ids) => {

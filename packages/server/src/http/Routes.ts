@@ -56,8 +56,8 @@ export const failWithRouteNotFound = (request: HttpServerRequest.HttpServerReque
 const nonCanonicalUrl =
   /^(?!\/(?:\?|$))[^?]*(?:[;#]|\/(?:[/?]|$)|%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e))/i
 /**
- * Returns whether a URL has a spelling that is rejected. `*` is rejected too: it names no resource,
- * but the router would resolve it to the root.
+ * Returns whether a URL is not spelled canonically and is therefore rejected. `*` is rejected too: it
+ * names no resource, but the router would resolve it to the root.
  */
 const isNonCanonicalUrl = (url: string) => !url.startsWith("/") || nonCanonicalUrl.test(url)
 

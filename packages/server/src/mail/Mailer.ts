@@ -130,9 +130,8 @@ const classifyError = (error: unknown): SendResult => {
     readonly responseCode?: unknown
   }
   const status = typeof responseCode === "number" ? responseCode : codeIn(response)
-  if (code === "EAUTH" || code === "ETLS") {
-    return failed("again", "the mail server rejected this service", null)
-  }
+  if (code === "EAUTH") return failed("again", "the login to the mail server failed", null)
+  if (code === "ETLS") return failed("again", "TLS with the mail server failed", null)
   if (status === null || (code !== "EENVELOPE" && code !== "EMESSAGE")) {
     return failed("again", unreachable, null)
   }

@@ -1,6 +1,6 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { loop, restartIfStuck } from "../core/index.ts"
+import { loop, stuckRestartOptions } from "../core/index.ts"
 import { Outbox } from "../events/index.ts"
 import {
   type MaintenanceCoverage,
@@ -100,7 +100,7 @@ export const WithheldIncidentsLayer: Layer.Layer<never, never, WithheldIncidents
       const { release } = yield* WithheldIncidents
       yield* Effect.forkScoped(
         loop("opening incidents after maintenance", release, {
-          ...restartIfStuck,
+          ...stuckRestartOptions,
           between: () => Effect.sleep("1 second")
         })
       )

@@ -1,6 +1,6 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { elapsedMs, loop, Meters, restartIfStuck } from "../core/index.ts"
+import { elapsedMs, loop, Meters, stuckRestartOptions } from "../core/index.ts"
 import { type Backlog, measureBacklog, emptyBacklog } from "../engine/index.ts"
 import { DatabaseClock, StoreClock } from "../store/index.ts"
 
@@ -77,7 +77,7 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
       })
       yield* Effect.forkScoped(
         loop("watching the queue", check, {
-          ...restartIfStuck,
+          ...stuckRestartOptions,
           between: () => Effect.sleep(checkEveryMs)
         })
       )

@@ -41,7 +41,7 @@ export const ProcessMetersLayer: Layer.Layer<never, never, Store> = Layer.effect
     )
     meters.counter(
       "scheduling_loop_restarts_total",
-      "Background loops that were restarted because they made no progress.",
+      "How many times background loops were restarted because they made no progress.",
       () => health.restarts
     )
     meters.counter("process_cpu_seconds_total", "CPU time used by the process.", () => {

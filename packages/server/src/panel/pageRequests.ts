@@ -11,7 +11,7 @@ import { Effect, Redacted, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Logins } from "../accounts/index.ts"
 import { issuesIn, requestOrigin, respondWithError } from "../http/index.ts"
-import { isOnHttps, isOwnPage, readSessionToken, sessionCookie } from "./sessionCookie.ts"
+import { isOnHttps, isFromOwnPage, readSessionToken, sessionCookie } from "./sessionCookie.ts"
 
 export const requestHeaders = Effect.map(
   HttpServerRequest.HttpServerRequest,
@@ -61,7 +61,7 @@ export const rejectOtherPages = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ) =>
   Effect.flatMap(requestHeaders, (headers) =>
-    isOwnPage(headers) ? answer : respondWithError(new OriginRefused())
+    isFromOwnPage(headers) ? answer : respondWithError(new OriginRefused())
   ).pipe(
     Effect.catch((error) => {
       if (!isApiFailure(error)) return Effect.die(error)

@@ -10,7 +10,7 @@ export type BrowserHeaders = Readonly<Record<string, string | undefined>>
  * send and CORS forbids, and `Sec-Fetch-Site`. On plain HTTP, browsers omit `Sec-Fetch-Site`, and
  * `Origin` must have the host of the request instead.
  */
-export const isOwnPage = (headers: BrowserHeaders): boolean => {
+export const isFromOwnPage = (headers: BrowserHeaders): boolean => {
   const { host, origin, "sec-fetch-site": site } = headers
   if (headers["x-panel"] !== "1" || !/^https?:\/\//.test(origin ?? "")) return false
   return site === undefined

@@ -54,7 +54,7 @@ const columns: Readonly<Record<keyof ScheduledRow, string>> = {
 }
 
 /**
- * The select list for a `ScheduledRow`, for cron tasks and chains. Chains can be without a
+ * The select list for a `ScheduledRow`, for cron tasks and chains. A chain may have no
  * schedule.
  */
 export const scheduledColumns = Object.entries(columns)

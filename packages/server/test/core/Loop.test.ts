@@ -6,7 +6,7 @@ import {
   LoopFailures,
   LoopHealth,
   reportFailures,
-  restartIfStuck,
+  stuckRestartOptions,
   runAllInSequence
 } from "../../src/core/Loop.ts"
 
@@ -77,7 +77,7 @@ describe("a loop", () => {
       let turns = 0
       const body = Effect.suspend(() => (++turns === 2 ? hang : Effect.sleep("50 seconds")))
       const running = yield* Effect.forkChild(
-        loop("taking runs", body, restartIfStuck).pipe(Effect.provide(layer)),
+        loop("taking runs", body, stuckRestartOptions).pipe(Effect.provide(layer)),
         { startImmediately: true }
       )
       yield* TestClock.adjust("2 minutes")

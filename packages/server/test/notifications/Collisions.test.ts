@@ -30,7 +30,7 @@ const refused = { ...delivered, outcome: "again", status_code: 500, error: "no" 
 
 let share = 7_000
 
-/** Writes while the workspace's deletion holds its lock and has not continued yet. */
+/** Runs a write while the deletion of the workspace is paused and holds the workspace's lock. */
 const whileDeleted = <A, E, R>(
   workspace_id: AuthorizedWorkspaceId,
   write: Effect.Effect<A, E, R>

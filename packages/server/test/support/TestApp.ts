@@ -141,7 +141,10 @@ export const testAppLayer = onTestClock(false)
 /** Two nodes that share a database and the test's clock. */
 export const testNodesLayer = onTestClock(true)
 
-/** Creates accounts directly unless there is a mail server, because registration sends emails. */
+/**
+ * Creates accounts directly in the database, which is faster. With a mail server, tests register over
+ * HTTP instead, because registration sends emails.
+ */
 const accounts = (config: AppConfig["Service"], hashCost: Argon2Parameters, clock: Clock.Clock) =>
   config.appSecret === undefined || config.smtpUrl !== undefined
     ? Effect.succeed({})

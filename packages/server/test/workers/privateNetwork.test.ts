@@ -71,7 +71,10 @@ const network = Effect.acquireRelease(
     })
 )
 
-/** The program for a server that responds with this word and prints each caller's address. */
+/**
+ * The source of a server that listens on the given address, responds with the given word and prints
+ * the idempotency key of each request.
+ */
 const program = `
   const [word, address] = process.argv.slice(1)
   const server = require("node:http").createServer((request, response) => {

@@ -16,9 +16,9 @@ import type { Passwords } from "./Passwords.ts"
 const recentMs = 10 * 60 * 1000
 
 /**
- * Creates a check that it is the account's owner who makes a change. Use it for changes that must
- * not be possible with a stolen session, such as changes to the sign-in methods. It requires the
- * password, or a recent sign-in if the account has no password.
+ * Creates a check that a change is made by the account's owner, not by someone with a stolen session.
+ * Use it for sensitive changes, such as changes to the sign-in methods. It requires the password, or
+ * a recent sign-in if the account has no password.
  */
 export const makeOwnerCheck = (
   throttle: Throttle["Service"],

@@ -191,7 +191,7 @@ interface Guess {
 
 interface Allowance {
   readonly failures: number
-  /** The limit of all attempts, including successful ones, because each attempt computes a hash. */
+  /** The maximum number of attempts, including successful ones. */
   readonly attempts: number
   /** The window's length. Defaults to 15 minutes. */
   readonly windowMs?: number

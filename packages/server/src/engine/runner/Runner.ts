@@ -17,7 +17,7 @@ import { handBack } from "../transitions/handBack.ts"
 import { type EndSignals, Signals } from "../../events/index.ts"
 import { makeEngineState } from "./EngineState.ts"
 import { makeClaimer } from "./Claimer.ts"
-import { loop, restartIfStuck, runAllInSequence, Waker } from "../../core/index.ts"
+import { loop, stuckRestartOptions, runAllInSequence, Waker } from "../../core/index.ts"
 import { joinAsNode } from "./NodeMembership.ts"
 import { removeDeadNodes } from "../Nodes.ts"
 import { makeNodeWatch } from "./NodeWatch.ts"
@@ -109,7 +109,7 @@ export class Runner extends Context.Service<
       const watchNodes = yield* makeNodeWatch(engine, membership, walk)
 
       // 2. Results. When the node stops, it waits until all are written.
-      yield* Effect.forkScoped(loop("settling runs", settler.settleSome, restartIfStuck))
+      yield* Effect.forkScoped(loop("settling runs", settler.settleSome, stuckRestartOptions))
       yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(settler.flush, "2 seconds")))
 
       // 3. Calls. When the node stops, it lets calls finish and abandons those that take too long:
@@ -139,10 +139,10 @@ export class Runner extends Context.Service<
       })
 
       // 5. The loops.
-      yield* Effect.forkScoped(loop("starting runs", calls.startDue, restartIfStuck))
-      yield* Effect.forkScoped(loop("taking runs", takeRuns, restartIfStuck))
-      yield* Effect.forkScoped(loop("admitting runs", admitSome, restartIfStuck))
-      yield* Effect.forkScoped(loop("stopping runs", clearStopped, restartIfStuck))
+      yield* Effect.forkScoped(loop("starting runs", calls.startDue, stuckRestartOptions))
+      yield* Effect.forkScoped(loop("taking runs", takeRuns, stuckRestartOptions))
+      yield* Effect.forkScoped(loop("admitting runs", admitSome, stuckRestartOptions))
+      yield* Effect.forkScoped(loop("stopping runs", clearStopped, stuckRestartOptions))
       yield* Effect.forkScoped(loop("watching for dead nodes", watchNodes))
       yield* Effect.forkScoped(
         loop(

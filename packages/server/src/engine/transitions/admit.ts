@@ -9,7 +9,7 @@ import {
   queueOrderSql
 } from "../queues/nextParkedRunsSql.ts"
 import { isQueueInStoppedWorkspace } from "../stoppedWorkspace.ts"
-import { columnsOfRun, targetOf } from "./claim.ts"
+import { targetColumnsOf, targetOf } from "./claim.ts"
 
 /**
  * How early a run gets its slot: the time it takes to claim the run and to query the start guard.
@@ -157,7 +157,7 @@ const admitLocked = (
       lease_owner IS NOT NULL AS is_leased,
       (lane >> 32)::integer AS share,
       CASE
-        WHEN lease_owner IS NOT NULL THEN ${sql.literal(targetOf(columnsOfRun("admitted")))}
+        WHEN lease_owner IS NOT NULL THEN ${sql.literal(targetOf(targetColumnsOf("admitted")))}
       END AS target,
       date_part('epoch', due_at) * 1000 AS due_ms
     FROM admitted`

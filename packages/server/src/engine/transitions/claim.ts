@@ -268,7 +268,7 @@ export const targetOf = (run: {
 const originOf = (url: string | null) =>
   url === null ? null : (/^https?:\/\/[^/?#]+/.exec(url)?.[0].toLowerCase() ?? null)
 
-export const columnsOfRun = (table: string) => ({
+export const targetColumnsOf = (table: string) => ({
   kind: `${table}.kind`,
   task_id: `${table}.task_id`,
   version_id: `${table}.version_id`,
@@ -288,7 +288,7 @@ const shownColumns = [
   ...runColumns.map((name) => `claimed.${name}`),
   "claimed.state",
   "(claimed.lane >> 32)::integer",
-  `CASE claimed.state WHEN 'leased' THEN ${targetOf(columnsOfRun("claimed"))} END`,
+  `CASE claimed.state WHEN 'leased' THEN ${targetOf(targetColumnsOf("claimed"))} END`,
   callColumnsOfTask,
   withheldColumnOfTask,
   "NULL"
@@ -317,7 +317,7 @@ export const findLeased = (sql: SqlClient.SqlClient, node: number) =>
     SELECT
       id, workspace_id, attempt,
       (lane >> 32)::integer AS share,
-      ${sql.literal(targetOf(columnsOfRun("runs")))} AS target,
+      ${sql.literal(targetOf(targetColumnsOf("runs")))} AS target,
       date_part('epoch', due_at) * 1000 AS due_ms
     FROM runs
     WHERE lease_owner = ${node}`

@@ -170,7 +170,7 @@ const firedSlots = (sql: SqlClient.SqlClient, node: number, fires: ReadonlyArray
 
 interface FoundTask extends DueTask {
   readonly fired_ahead_until_ms: number | null
-  /** The time at which the walk over the lanes ended. Null if it reached the last lane. */
+  /** The due time at which the walk over the lanes stopped. Null if it reached the last lane. */
   readonly reached_ms: number | null
   readonly reached_lane: string | null
 }

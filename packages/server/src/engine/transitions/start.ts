@@ -78,7 +78,7 @@ const result = `
   END`
 
 /**
- * `asked` contains the runs that are still leased to the node, each with its call and the decision.
+ * `asked` contains the runs that are still leased to the node, each with its call and what to do with it.
  */
 const asked = (sql: SqlClient.SqlClient, node: number, runs: ReadonlyArray<LeasedRun>) => {
   const column = columnsOf(runs)

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { loop, restartIfStuck } from "../../core/index.ts"
+import { loop, stuckRestartOptions } from "../../core/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
 import { MonitorEventsRepo } from "../MonitorEventsRepo.ts"
 import { StatusChanges } from "../StatusChanges.ts"
@@ -111,7 +111,7 @@ export const DeadlinesLayer: Layer.Layer<never, never, Deadlines> = Layer.effect
     const { check } = yield* Deadlines
     yield* Effect.forkScoped(
       loop("checking the deadlines of heartbeats", check, {
-        ...restartIfStuck,
+        ...stuckRestartOptions,
         between: (ms) => Effect.sleep(ms)
       })
     )

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
 import { type OngoingFailure, type ProcessReportSummary, silentAfterMs } from "./decideProcess.ts"
 import { kindColumns } from "../MonitorTable.ts"
-import { type ProcessRow, processTable, type ReportedRow } from "./ProcessRow.ts"
+import { type ProcessRow, processTable, type RowWithPreviousReport } from "./ProcessRow.ts"
 
 interface Worker {
   readonly id: string
@@ -35,7 +35,7 @@ export class ProcessReportsRepo extends Context.Service<
     readonly findReported: (
       worker: Worker,
       ids: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlyArray<ReportedRow>>
+    ) => Effect.Effect<ReadonlyArray<RowWithPreviousReport>>
     /**
      * Writes the reports, except those about monitors whose rules have changed since `row` was
      * read.
@@ -60,7 +60,7 @@ export class ProcessReportsRepo extends Context.Service<
     Effect.map(SqlClient.SqlClient, (sql) =>
       ProcessReportsRepo.of({
         findReported: Effect.fn("ProcessReportsRepo.findReported")(function* (worker, ids) {
-          return yield* sql<ReportedRow>`
+          return yield* sql<RowWithPreviousReport>`
             SELECT
               ${sql.literal(kindColumns(processTable))}, w.name AS worker_name,
               r.reported_at AS before_at, r.failing_since AS before_failing_since,

@@ -69,7 +69,7 @@ export const processTable: MonitorTable<ProcessColumns> = {
 }
 
 /** A monitor that a worker has reported about, joined with the worker's previous report. */
-export interface ReportedRow extends ProcessRow {
+export interface RowWithPreviousReport extends ProcessRow {
   readonly worker_name: string
   readonly before_at: Date | null
   readonly before_failing_since: Date | null

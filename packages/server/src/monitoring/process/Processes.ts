@@ -18,7 +18,7 @@ import { type NewProcessReport, ProcessReportsRepo } from "./ProcessReportsRepo.
 import {
   type ProcessRow,
   processTable,
-  type ReportedRow,
+  type RowWithPreviousReport,
   processState,
   toOngoingFailure
 } from "./ProcessRow.ts"
@@ -145,10 +145,10 @@ const noReports: ProcessReportSummary = { atMs: null, total: null, failing: null
 
 /** Evaluates one report, and returns whether it can change the monitor's status. */
 const evaluateObservation = (
-  row: ReportedRow,
+  row: RowWithPreviousReport,
   { count, cpu_percent, pids, refused, rss_bytes }: ProcessObservation,
   nowMs: number
-): NewProcessReport & { readonly row: ReportedRow; readonly isDue: boolean } => {
+): NewProcessReport & { readonly row: RowWithPreviousReport; readonly isDue: boolean } => {
   const report = { count, cpu_percent, pids, rss_bytes, ...(refused && { refused }) }
   const isFirst = row.before_at === null || nowMs - row.before_at.getTime() > silentAfterMs(row)
   const before = isFirst

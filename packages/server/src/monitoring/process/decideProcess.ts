@@ -176,7 +176,7 @@ export const brokenRule = (rules: ProcessRules, report: Counted): IncidentCause 
   if (max_cpu_percent !== null && cpu_percent !== null && cpu_percent > max_cpu_percent) {
     return {
       code: "too_much_cpu",
-      message: `The matching processes use ${cpu_percent} % of a core; the maximum is ${max_cpu_percent} %.`
+      message: `The matching processes use ${cpu_percent}% of a core; the maximum is ${max_cpu_percent}%.`
     }
   }
   return null

@@ -162,7 +162,7 @@ export const refusalHashes = (
 ): ReadonlyArray<string> => ring.map((key) => mac(key, `refusal:${address}`))
 
 const formerMemberMessage =
-  "The recipient is no longer a member. If you resume the channel, a mail asks them for consent."
+  "The recipient is no longer a member. If you resume the channel, an email asks them for consent."
 
 const refusedMessage =
   "The recipient has refused mails from this workspace. You can ask again 30 days after the refusal."

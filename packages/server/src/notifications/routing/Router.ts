@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
-import { AppConfig, Ids, loop, Meters, restartIfStuck, Waker } from "../../core/index.ts"
+import { AppConfig, Ids, loop, Meters, stuckRestartOptions, Waker } from "../../core/index.ts"
 import { Outbox, OutboxWaker, Signals } from "../../events/index.ts"
 import { awaitRoutingTurn, findSuppressors, MaintenanceRepo } from "../../incidents/index.ts"
 import { Limits } from "../../plans/index.ts"
@@ -304,7 +304,7 @@ export const runRouter = Effect.fnUntraced(function* (wakeSender: () => void) {
     if (progress === "all") yield* waker.wait(pollMs)
     if (progress === "busy") yield* Effect.sleep(whileBusyMs)
   })
-  yield* Effect.forkScoped(loop("routing notifications", routeAll, restartIfStuck))
+  yield* Effect.forkScoped(loop("routing notifications", routeAll, stuckRestartOptions))
 
   const remindAll = Effect.gen(function* () {
     const progress = yield* runInSlices(router.remind)

@@ -219,7 +219,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
 }
 
 const unconfirmed =
-  "The recipient has not confirmed the address of the channel. Ask them to open the link in the confirmation mail."
+  "The recipient has not confirmed the address of the channel. Ask them to open the link in the confirmation email."
 
 const maxTestsPerMinute = 6
 const minuteMs = 60_000

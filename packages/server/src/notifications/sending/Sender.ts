@@ -1,6 +1,6 @@
 import { Context, Effect, Fiber, Layer, Random, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
-import { loop, Meters, restartIfStuck, shortMessage, Waker } from "../../core/index.ts"
+import { loop, Meters, stuckRestartOptions, shortMessage, Waker } from "../../core/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
 import { PauseChannel } from "../channels/PauseChannel.ts"
 import { messageOf } from "../kinds/Message.ts"
@@ -230,7 +230,7 @@ const sendQueue = Effect.fnUntraced(function* (
     // reached its limit.
     yield* waker.wait(ms <= 0 ? pollMs / 5 : Math.min(ms, pollMs))
   })
-  yield* Effect.forkScoped(loop(loopName, sendSome, restartIfStuck))
+  yield* Effect.forkScoped(loop(loopName, sendSome, stuckRestartOptions))
   return { waker, underWay: () => underWay.size }
 })
 

@@ -60,8 +60,8 @@ export const previewSchedule = (sql: SqlClient.SqlClient) => {
 }
 
 /**
- * Checks the rules that involve several of a definition's fields, because the schema of the query
- * parameters has no such rules.
+ * Returns the schedule to preview. Fails if the timing fields contradict each other or are all
+ * missing, because the schema of the query parameters has no such rules.
  */
 const previewedSchedule = (given: {
   readonly anchor: string | undefined

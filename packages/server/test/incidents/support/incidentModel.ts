@@ -283,7 +283,8 @@ export const makeModel = (start: number, firstPolicy: Policy) => {
       }
     },
     /**
-     * The number of milliseconds until the policy's next step is due. Undefined if there is none.
+     * The number of milliseconds until any incident's next step can be taken: when it is due or, if it
+     * is overdue, when the maintenance that withholds it ends. Undefined if there is none.
      */
     nextStepInMs: (): number | undefined => {
       const times = incidents.flatMap(({ nextStep }) => nextStep?.dueAt ?? [])
