@@ -105,7 +105,8 @@ export const panelImports: Readonly<Record<string, ReadonlyArray<string>>> = {
     "notifications",
     "queues",
     "ui",
-    "workers"
+    "workers",
+    "versions"
   ],
   "api-keys": ["data", "ui"],
   members: ["data", "ui"],

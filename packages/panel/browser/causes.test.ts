@@ -75,8 +75,8 @@ describe.skipIf(skipReason !== undefined)("the cause of a failure", () => {
       await changed.getByText(url).waitFor()
       await changed.getByText(wrongUrl).waitFor()
       const others = page.getByRole("group", { name: "Other changes in the workspace before" })
-      await others.getByText(/Ada Lovelace changed value of the secret SHOP_TOKEN/).waitFor()
-      await others.getByText(/Ada Lovelace paused the cron task Import/).waitFor()
+      await others.getByText(/Ada Lovelace set a new value for the secret SHOP_TOKEN/).waitFor()
+      await others.getByText(/Ada Lovelace paused Import/).waitFor()
     }
     await openFromOverview(page, "Task Invoices")
     await page.getByRole("heading", { name: "Invoices" }).waitFor()

@@ -1,10 +1,11 @@
 import type { AuditEvent, AuditSubjectKind, WorkspaceId } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "./client.ts"
+import { isPermanentError } from "./queries.ts"
 import { taskOrMonitorLink, type TaskOrMonitor } from "./targets.ts"
 
 /**
- * The records whose changes can cause a failure, and how a sentence names them before their own
+ * The kinds of records whose changes are listed, and how a sentence names them before their own
  * name. Delayed tasks are missing, because programs create them all the time.
  */
 const changedKinds = {
@@ -29,6 +30,35 @@ type ChangedKind = keyof typeof changedKinds
 
 const isChangedKind = (kind: AuditSubjectKind): kind is ChangedKind =>
   Object.hasOwn(changedKinds, kind)
+
+/** The kinds of records whose changes can make a task or monitor fail. */
+const causingKinds = [
+  "cron_task",
+  "chain",
+  "monitor",
+  "trigger",
+  "queue",
+  "secret",
+  "signing_secret",
+  "ping_key",
+  "worker",
+  "workspace"
+] as const satisfies ReadonlyArray<ChangedKind>
+
+/** The query for a period's changes, newest first, of existing records that can cause failures. */
+export const changesOfPeriodOptions = (
+  workspaceId: WorkspaceId,
+  period: { readonly from: string; readonly to: string }
+) =>
+  queryOptions({
+    queryKey: ["w", workspaceId, "audit", period],
+    retry: (count, error) => count < 1 && !isPermanentError(error),
+    queryFn: async ({ signal }) => {
+      const query = { ...period, subject_kind: causingKinds, limit: 100 }
+      const { data } = await clientOf(workspaceId).workspaces.listAuditEvents(query, { signal })
+      return data.filter(({ action }) => !action.endsWith(".created"))
+    }
+  })
 
 const maxLatestChanges = 5
 

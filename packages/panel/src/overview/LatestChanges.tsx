@@ -1,18 +1,12 @@
 import type { AuditEvent } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import {
-  changedRecordLink,
-  changedRecordName,
-  describeChange,
-  latestDefinitionChangesOptions
-} from "../data/changes.ts"
+import { latestDefinitionChangesOptions } from "../data/changes.ts"
 import { useWorkspace } from "../data/client.ts"
-import { actorName, useMemberNames } from "../data/names.ts"
 import { Card, Section } from "../ui/layout/Page.tsx"
-import { type Column, List, rowLinkClass } from "../ui/lists/List.tsx"
-import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
+import { type Column, List } from "../ui/lists/List.tsx"
 import { RelativeTime } from "../ui/values/Time.tsx"
+import { ChangeSentence } from "../versions/ChangeSentence.tsx"
 
 /** The latest changes of definitions and secrets, with their authors. */
 export const LatestChanges = () => {
@@ -43,35 +37,16 @@ export const LatestChanges = () => {
   )
 }
 
-const Change = ({ event }: { readonly event: AuditEvent }) => {
-  const { workspaceId } = useWorkspace()
-  const names = useMemberNames(workspaceId)
-  const name = changedRecordName(event)
-  const words = describeChange(event)
-  const link = changedRecordLink(workspaceId, event)
-  const text = name === undefined ? words : stripDirectionMarks(name)
-  return (
-    <span className="block truncate max-sm:line-clamp-2 max-sm:whitespace-normal">
-      <span className="text-soft">
-        {actorName(event.actor, names)} {name !== undefined && `${words} `}
-      </span>
-      {link === undefined ? (
-        <span className="font-medium">{text}</span>
-      ) : (
-        <Link {...link} className={`font-medium ${rowLinkClass}`}>
-          {text}
-        </Link>
-      )}
-    </span>
-  )
-}
-
 const columns: ReadonlyArray<Column<AuditEvent>> = [
   {
     key: "change",
     head: "Change",
     className: "grow basis-0",
-    cell: (event) => <Change event={event} />
+    cell: (event) => (
+      <span className="block truncate max-sm:line-clamp-2 max-sm:whitespace-normal">
+        <ChangeSentence event={event} />
+      </span>
+    )
   },
   {
     key: "time",

@@ -1,5 +1,6 @@
 import type { VersionSummary, WorkspaceId } from "@scheduling/sdk"
 import { queryOptions, useQuery } from "@tanstack/react-query"
+import { changesOfPeriodOptions } from "../data/changes.ts"
 import { clientOf, useWorkspace } from "../data/client.ts"
 import { isPermanentError } from "../data/queries.ts"
 import { resourceOf, type TaskOrMonitor, taskOrMonitorLink } from "../data/targets.ts"
@@ -9,7 +10,7 @@ import { Changes } from "../ui/values/Changes.tsx"
 import { formatDuration } from "../ui/values/format.ts"
 import { ShortTime } from "../ui/values/Time.tsx"
 import { useHasRole } from "../ui/role.tsx"
-import { canCauseFailures, ChangeSentence } from "./ChangeSentence.tsx"
+import { ChangeSentence } from "./ChangeSentence.tsx"
 import { Author } from "./Versions.tsx"
 
 /** `at` is part of the key, so that the list is fetched again after a later failure. */
@@ -85,31 +86,21 @@ const OwnChanges = ({ from, subject, to }: Failure) => {
 const maxOthersShown = 5
 
 /**
- * The workspace's changes since the last success, but at least in the last hour and at most in the
- * last 24 hours before the failure.
+ * Returns the period since the last success, but at least the last hour and at most the last 24
+ * hours before the failure.
  */
-const otherChangesOptions = (workspaceId: WorkspaceId, { from, subject, to }: Failure) => {
+const periodBefore = ({ from, to }: Failure) => {
   const end = Date.parse(to)
-  const start = from === undefined ? end - hourMs : Date.parse(from)
-  const period = {
-    from: new Date(Math.max(end - dayMs, Math.min(end - hourMs, start))).toISOString(),
-    to: new Date(end).toISOString()
-  }
-  return queryOptions({
-    queryKey: ["w", workspaceId, "audit", "before", subject.id, to],
-    retry: (count, error) => count < 1 && !isPermanentError(error),
-    queryFn: async ({ signal }) => {
-      const query = { ...period, limit: 100 }
-      const { data } = await clientOf(workspaceId).workspaces.listAuditEvents(query, { signal })
-      return data.filter((event) => event.subject_id !== subject.id && canCauseFailures(event))
-    }
-  })
+  const start = from === undefined ? end : Date.parse(from)
+  const bounded = Math.max(end - dayMs, Math.min(end - hourMs, start))
+  return { from: new Date(bounded).toISOString(), to: new Date(end).toISOString() }
 }
 
 const OtherChanges = (failure: Failure) => {
   const { workspaceId } = useWorkspace()
-  const { data = [] } = useQuery(otherChangesOptions(workspaceId, failure))
-  if (data.length === 0) return null
+  const { data = [] } = useQuery(changesOfPeriodOptions(workspaceId, periodBefore(failure)))
+  const others = data.filter((event) => event.subject_id !== failure.subject.id)
+  if (others.length === 0) return null
   return (
     <Section
       title="Other changes in the workspace before"
@@ -120,8 +111,8 @@ const OtherChanges = (failure: Failure) => {
       }
     >
       <Card className="flex flex-col gap-2 p-5">
-        {data.slice(0, maxOthersShown).map((event) => (
-          <p key={event.id} className="wrap-anywhere">
+        {others.slice(0, maxOthersShown).map((event) => (
+          <p key={event.id} className="relative wrap-anywhere">
             <ChangeSentence event={event} />{" "}
             <BeforeFailure at={event.created_at} end={Date.parse(failure.to)} />
           </p>
