@@ -23,7 +23,9 @@ export const ServerLayer = Layer.effectDiscard(
     )
   })
 ).pipe(
-  Layer.provide([AppLayer, ControlLayer, MetricsLayer]),
+  Layer.provide(AppLayer),
+  // Requests are served once the operator's commands and the metrics work.
+  Layer.provide([ControlLayer, MetricsLayer]),
   Layer.provideMerge(DatabaseLayer),
   // The socket is opened before the database. A second process on the same port therefore stops
   // before its migrations, and clients receive a response even while the database is unavailable.
