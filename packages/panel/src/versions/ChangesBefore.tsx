@@ -3,6 +3,7 @@ import { queryOptions, useQuery } from "@tanstack/react-query"
 import { changesOfPeriodOptions } from "../data/changes.ts"
 import { clientOf, useWorkspace } from "../data/client.ts"
 import { isPermanentError } from "../data/queries.ts"
+import { taskKinds } from "../data/tasks.ts"
 import { resourceOf, type TaskOrMonitor, taskOrMonitorLink } from "../data/targets.ts"
 import { ButtonLink } from "../ui/actions/Button.tsx"
 import { Card, Section } from "../ui/layout/Page.tsx"
@@ -69,7 +70,7 @@ const OwnChanges = ({ from, subject, to }: Failure) => {
       title="Changed before the failure"
       actions={
         <ButtonLink size="small" {...taskOrMonitorLink(workspaceId, subject)}>
-          Show versions
+          {subject.kind in taskKinds ? "Open task" : "Open monitor"}
         </ButtonLink>
       }
     >
