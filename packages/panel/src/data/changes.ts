@@ -45,7 +45,7 @@ const causingKinds = [
   "workspace"
 ] as const satisfies ReadonlyArray<ChangedKind>
 
-/** The query for a period's changes, newest first, of existing records that can cause failures. */
+/** The query for the changes of a period, newest first, that can make tasks or monitors fail. */
 export const changesOfPeriodOptions = (
   workspaceId: WorkspaceId,
   period: { readonly from: string; readonly to: string }
@@ -56,7 +56,7 @@ export const changesOfPeriodOptions = (
     queryFn: async ({ signal }) => {
       const query = { ...period, subject_kind: causingKinds, limit: 100 }
       const { data } = await clientOf(workspaceId).workspaces.listAuditEvents(query, { signal })
-      return data.filter(({ action }) => !action.endsWith(".created"))
+      return data.filter(({ action }) => !/\.(?:created|renamed)$/.test(action))
     }
   })
 

@@ -104,7 +104,7 @@ const OtherChanges = (failure: Failure) => {
   if (others.length === 0) return null
   return (
     <Section
-      title="Other changes in the workspace before"
+      title="Other changes before the failure"
       actions={
         <ButtonLink size="small" to="/w/$workspaceId/audit" params={{ workspaceId }}>
           Audit log
