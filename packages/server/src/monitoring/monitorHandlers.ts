@@ -1,5 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { MonitorQuery } from "@scheduling/domain/monitors/Monitor"
+import { Conflict } from "@scheduling/domain/shared/Errors"
 import { MonitorId, type WorkspaceId } from "@scheduling/domain/shared/Ids"
 import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Effect, type Schema } from "effect"
@@ -27,6 +28,15 @@ interface MonitorRequest {
 interface Expecting {
   readonly headers: { readonly "if-match"?: string | undefined }
 }
+
+/** The failure of a request to check a paused monitor now. */
+export const rejectPausedMonitor = Effect.fail(
+  new Conflict({
+    resource: "monitor",
+    field: "status",
+    message: "The monitor is paused. Resume it before you check it."
+  })
+)
 
 /**
  * Creates the handlers of the endpoints that all kinds have (`common`). A kind creates its own

@@ -1,6 +1,6 @@
 import type { Check } from "@scheduling/domain/monitors/checks/Check"
 import { checkSettings } from "@scheduling/domain/monitors/checks/checkFields"
-import { Conflict, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { MonitorId, type WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { DateTime, Effect, identity, type Schema } from "effect"
 import { Ids } from "../../core/index.ts"
@@ -8,7 +8,7 @@ import { inWorkspace } from "../../http/index.ts"
 import { timestampOf } from "../../store/index.ts"
 import { makeKindMonitors } from "../KindMonitors.ts"
 import type { MonitorKind } from "../MonitorKind.ts"
-import { monitorHandlers } from "../monitorHandlers.ts"
+import { monitorHandlers, rejectPausedMonitor } from "../monitorHandlers.ts"
 import { MonitorTests } from "../MonitorTests.ts"
 import type { CheckedTypes } from "./checkedKind.ts"
 import { Prober } from "./Checks.ts"
@@ -40,15 +40,7 @@ export const checkedHandlers = <
       check: inWorkspace(
         handleMonitor((workspaceId, id) =>
           monitors.act(workspaceId, id, (row, at) =>
-            row.status === "paused"
-              ? Effect.fail(
-                  new Conflict({
-                    resource: "monitor",
-                    field: "status",
-                    message: "The monitor is paused. Resume it before you check it."
-                  })
-                )
-              : kind.rows.update(row, { check_at: at })
+            row.status === "paused" ? rejectPausedMonitor : kind.rows.update(row, { check_at: at })
           )
         )
       ),

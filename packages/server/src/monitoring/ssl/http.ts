@@ -1,11 +1,10 @@
 import { certificateTimeoutSeconds } from "@scheduling/calls/tls/TlsProbe"
 import { Api } from "@scheduling/domain/Api"
 import { SslMonitor } from "@scheduling/domain/monitors/ssl/SslMonitor"
-import { Conflict } from "@scheduling/domain/shared/Errors"
 import { DateTime, Effect, identity } from "effect"
 import { implement, inWorkspace } from "../../http/index.ts"
 import { timestampOf } from "../../store/index.ts"
-import { monitorHandlers } from "../monitorHandlers.ts"
+import { monitorHandlers, rejectPausedMonitor } from "../monitorHandlers.ts"
 import { MonitorTests } from "../MonitorTests.ts"
 import { makeKindMonitors } from "../KindMonitors.ts"
 import { makeCheckCertificate } from "./makeCheckCertificate.ts"
@@ -32,15 +31,7 @@ export const SslMonitorsHandlers = implement(
       check: inWorkspace(
         handleMonitor((workspaceId, id) =>
           monitors.act(workspaceId, id, (row, at) => {
-            if (row.status === "paused") {
-              return Effect.fail(
-                new Conflict({
-                  resource: "monitor",
-                  field: "status",
-                  message: "The monitor is paused. Resume it before you check it."
-                })
-              )
-            }
+            if (row.status === "paused") return rejectPausedMonitor
             // A failure that is not confirmed yet is checked again within a minute anyway.
             const isConfirming = row.failures > 0 && row.status !== "down"
             return isConfirming ? Effect.void : repo.update(row, { check_at: at, failures: 0 })
