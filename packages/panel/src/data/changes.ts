@@ -1,7 +1,7 @@
 import type { AuditEvent, AuditSubjectKind, WorkspaceId } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "./client.ts"
-import { isPermanentError } from "./queries.ts"
+import { retryOnce } from "./queries.ts"
 import { taskOrMonitorLink, type TaskOrMonitor } from "./targets.ts"
 
 /**
@@ -52,7 +52,7 @@ export const changesOfPeriodOptions = (
 ) =>
   queryOptions({
     queryKey: ["w", workspaceId, "audit", period],
-    retry: (count, error) => count < 1 && !isPermanentError(error),
+    retry: retryOnce,
     queryFn: async ({ signal }) => {
       const query = { ...period, subject_kind: causingKinds, limit: 100 }
       const { data } = await clientOf(workspaceId).workspaces.listAuditEvents(query, { signal })

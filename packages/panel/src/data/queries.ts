@@ -26,6 +26,10 @@ export const queryClient = new QueryClient({
 export const isPermanentError = (error: unknown): boolean =>
   error instanceof ApiError && error.status < 500
 
+/** Retries a secondary request once, so that a part of a page fails soon. */
+export const retryOnce = (count: number, error: unknown): boolean =>
+  count < 1 && !isPermanentError(error)
+
 export const listOptions = <A>(
   queryKey: QueryKey,
   page: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<A>>

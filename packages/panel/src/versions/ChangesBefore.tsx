@@ -2,7 +2,7 @@ import type { VersionSummary, WorkspaceId } from "@scheduling/sdk"
 import { queryOptions, useQuery } from "@tanstack/react-query"
 import { changesOfPeriodOptions } from "../data/changes.ts"
 import { clientOf, useWorkspace } from "../data/client.ts"
-import { isPermanentError } from "../data/queries.ts"
+import { retryOnce } from "../data/queries.ts"
 import { taskKinds } from "../data/tasks.ts"
 import { resourceOf, type TaskOrMonitor, taskOrMonitorLink } from "../data/targets.ts"
 import { ButtonLink } from "../ui/actions/Button.tsx"
@@ -18,7 +18,7 @@ import { Author } from "./Versions.tsx"
 const versionsOptions = (workspaceId: WorkspaceId, { id, kind }: TaskOrMonitor, at: string) =>
   queryOptions({
     queryKey: ["w", workspaceId, "versions", id, at],
-    retry: (count, error) => count < 1 && !isPermanentError(error),
+    retry: retryOnce,
     queryFn: async ({ signal }) =>
       (await resourceOf(clientOf(workspaceId), kind).listVersions(id, { signal })).data
   })

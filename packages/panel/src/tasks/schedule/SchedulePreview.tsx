@@ -8,7 +8,7 @@ import {
 import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query"
 import { useDeferredValue } from "react"
 import { clientOf, useWorkspace } from "../../data/client.ts"
-import { isPermanentError } from "../../data/queries.ts"
+import { retryOnce } from "../../data/queries.ts"
 import { classes } from "../../ui/classes.ts"
 import { FieldError } from "../../ui/forms/Field.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
@@ -24,7 +24,7 @@ const previewOptions = (workspaceId: WorkspaceId, query: CronPreviewQuery) =>
     enabled: query.schedule !== "",
     placeholderData: keepPreviousData,
     staleTime: 30_000,
-    retry: (count, error) => count < 1 && !isPermanentError(error),
+    retry: retryOnce,
     queryFn: ({ signal }) => clientOf(workspaceId).cron.preview(query, { signal })
   })
 
