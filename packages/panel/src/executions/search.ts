@@ -17,7 +17,7 @@ export const executionStatuses = [
   "skipped"
 ] as const
 
-/** What the triggers of executions are called, in the order of the filter. */
+/** The names of the triggers of executions, in the order of the filter. */
 export const triggerNames: Readonly<Record<ExecutionTrigger, string>> = {
   schedule: "Schedule",
   manual: "Manual run",

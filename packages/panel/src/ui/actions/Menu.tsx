@@ -113,7 +113,7 @@ export const MenuItem = ({
   readonly onSelect: () => void
   readonly icon?: ReactNode
   readonly isDanger?: boolean
-  /** Whether the option is on. Undefined for an action. */
+  /** True if the item is an option that is on. Undefined for an action. */
   readonly isChecked?: boolean
 }) => (
   <button

@@ -8,7 +8,7 @@ import {
   resolveConflicts
 } from "./merge.ts"
 
-/** What other users changed in the record while it is being edited. */
+/** The changes that other users made to the record while it is being edited. */
 export interface EditConflicts {
   /** Fields that only others changed. The form shows the new values. */
   readonly taken: ReadonlyArray<string>
