@@ -29,7 +29,7 @@ export type WireClient<Api extends HttpApi.Constraint> =
 
 type Mode = HttpApiClient.Client.ResponseMode
 
-/** One endpoint's method. It differs from the method in `HttpApiClient` only in its input. */
+/** The method of one endpoint. It differs from the method in `HttpApiClient` only in its input. */
 export type Method<Endpoint extends HttpApiEndpoint.ConstraintRequest> = <
   M extends Mode = "decoded-only"
 >(
