@@ -7,6 +7,8 @@ import { Effect, Option } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { dependsOnColumn } from "../incidents/index.ts"
 import {
+  columnParameters,
+  type ColumnType,
   countRows,
   isListedAfter,
   type ListFilters,
@@ -48,17 +50,6 @@ export interface KindRow<Status extends StoredStatus = StoredStatus> extends Mon
   readonly monitor_id: MonitorId
   readonly row_version: number
 }
-
-type ColumnType =
-  | "double precision"
-  | "integer"
-  | "integer[]"
-  | "jsonb"
-  | "smallint"
-  | "text"
-  | "text[]"
-  | "timestamptz"
-  | "uuid"
 
 /**
  * The table of a kind of monitor, which several kinds may share. It has one row per monitor, with
@@ -168,17 +159,6 @@ export const monitorTableRepo = <Row extends KindRow, Columns extends object, Sh
     return Option.fromNullishOr(rows[0])
   }, Effect.orDie)
 
-  /** Pairs each given column with an SQL parameter for its value. */
-  const valuesOf = (given: Partial<Columns>) => {
-    const fields = new Map<string, unknown>(Object.entries(given))
-    return Object.entries<ColumnType>(table.columns).flatMap(([column, type]) => {
-      const value = fields.get(column)
-      if (value === undefined) return []
-      const parameter = type === "jsonb" && value !== null ? JSON.stringify(value) : value
-      return [{ column, value: sql`${parameter}::${sql.literal(type)}` }]
-    })
-  }
-
   return {
     find: (workspaceId, id) => findWhere(workspaceId, sql`m.id = ${id}`),
 
@@ -238,7 +218,7 @@ export const monitorTableRepo = <Row extends KindRow, Columns extends object, Sh
     ),
 
     insert: Effect.fn("MonitorTableRepo.insert")(function* ({ monitor_id, workspace_id }, given) {
-      const values = valuesOf(given)
+      const values = columnParameters(sql, table.columns, given)
       yield* sql`
         INSERT INTO ${name}
           (monitor_id, workspace_id, ${sql.csv(values.map(({ column }) => column))})
@@ -246,7 +226,9 @@ export const monitorTableRepo = <Row extends KindRow, Columns extends object, Sh
     }, Effect.orDie),
 
     update: Effect.fn("MonitorTableRepo.update")(function* ({ monitor_id, workspace_id }, given) {
-      const set = valuesOf(given).map(({ column, value }) => sql`${sql.literal(column)} = ${value}`)
+      const set = columnParameters(sql, table.columns, given).map(
+        ({ column, value }) => sql`${sql.literal(column)} = ${value}`
+      )
       yield* sql`
         UPDATE ${name}
         SET ${sql.csv([sql.literal("version = version + 1"), ...set])}
