@@ -75,7 +75,12 @@ export {
   type RecordedKind,
   type DefinitionChange
 } from "./audit/ChangeLog.ts"
-export { type DefinitionColumns, makeNamedDefinitions } from "./audit/makeNamedDefinitions.ts"
+export { makeNamedDefinitions } from "./audit/makeNamedDefinitions.ts"
+export {
+  type DefinitionColumns,
+  namedDefinitionsRepo,
+  type NamedDefinitionsRepo
+} from "./audit/namedDefinitionsRepo.ts"
 export { type Actor, currentActor } from "./audit/currentActor.ts"
 export { withServiceAuthor, currentAuthor } from "./audit/currentAuthor.ts"
 export { versionHandlers } from "./audit/versionHandlers.ts"

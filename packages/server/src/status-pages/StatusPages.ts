@@ -22,16 +22,9 @@ import {
   makeNamedDefinitions,
   type RecordedDefinition
 } from "../accounts/index.ts"
-import {
-  type Ids,
-  orNotFound,
-  seal,
-  Secrets,
-  unsealIfKnown,
-  type UpsertResult
-} from "../core/index.ts"
+import { type Ids, seal, Secrets, unsealIfKnown, type UpsertResult } from "../core/index.ts"
 import { findRecordIds, keyFinder, SubjectsRepo, unknownIdIssues } from "../incidents/index.ts"
-import { pageRequest, timestampOf, toPage, transactionOf } from "../store/index.ts"
+import { timestampOf, transactionOf } from "../store/index.ts"
 import { type StatusPageRow, StatusPagesRepo } from "./StatusPagesRepo.ts"
 
 /** Creates, changes, lists and deletes status pages. */
@@ -108,22 +101,15 @@ export class StatusPages extends Context.Service<
         return { sealed_password: seal(ring, workspaceId, given) }
       })
 
-      const toResponses = Effect.fnUntraced(function* (
-        workspaceId: AuthorizedWorkspaceId,
-        rows: ReadonlyArray<StatusPageRow>
-      ) {
-        const ids = rows.flatMap(({ groups }) => groups.flatMap(({ monitor_ids }) => monitor_ids))
-        const keysOf = keyFinder(yield* subjects.find(workspaceId, { ids }))
-        return (row: StatusPageRow) => toStatusPage(row, keysOf)
-      })
-
-      const shown = (row: StatusPageRow) =>
-        Effect.map(toResponses(row.workspace_id, [row]), (show) => show(row))
-
       const definitions = yield* makeNamedDefinitions({
         resource: "status_page",
         repo,
         changeOf: changesOf("status_page", definitionOf, ({ slug }) => ({ details: { slug } })),
+        toRecords: Effect.fnUntraced(function* (workspaceId, rows) {
+          const ids = rows.flatMap(({ groups }) => groups.flatMap(({ monitor_ids }) => monitor_ids))
+          const keysOf = keyFinder(yield* subjects.find(workspaceId, { ids }))
+          return (row: StatusPageRow) => toStatusPage(row, keysOf)
+        }),
         toRow: (columns, slug, defined: Defined): StatusPageRow => ({
           ...columns,
           slug,
@@ -141,15 +127,9 @@ export class StatusPages extends Context.Service<
       })
 
       return StatusPages.of({
-        list: Effect.fn("StatusPages.list")(function* (workspaceId, query) {
-          const page = pageRequest(query)
-          const rows = yield* repo.list(workspaceId, page)
-          return toPage(rows, page, yield* toResponses(workspaceId, rows))
-        }),
+        list: Effect.fn("StatusPages.list")(definitions.list),
 
-        get: Effect.fn("StatusPages.get")(function* (workspaceId, slug) {
-          return yield* shown(yield* requirePage(repo.find(workspaceId, slug)))
-        }),
+        get: Effect.fn("StatusPages.get")(definitions.get),
 
         upsert: Effect.fn("StatusPages.upsert")(function* (
           workspaceId,
@@ -161,13 +141,7 @@ export class StatusPages extends Context.Service<
             ...withDefaults({ ...definition, groups }),
             ...(yield* withSealed(workspaceId, slug, password))
           }
-          const upserted = yield* definitions.upsert(workspaceId, slug, defined, version)
-          const { before, isNew, row } = upserted
-          return {
-            isNew,
-            record: yield* shown(row),
-            ...(before !== undefined && { before: yield* shown(before) })
-          }
+          return yield* definitions.upsert(workspaceId, slug, defined, version)
         }, transaction),
 
         remove: Effect.fn("StatusPages.remove")(definitions.remove, transaction)
@@ -175,8 +149,6 @@ export class StatusPages extends Context.Service<
     })
   )
 }
-
-const requirePage = orNotFound("status_page")
 
 type Shown = Pick<StatusPageRow, "description" | "groups" | "notices" | "published" | "title">
 

@@ -1,37 +1,29 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { Actor } from "@scheduling/domain/shared/Actor"
-import { Conflict, type NotFound, Stale } from "@scheduling/domain/shared/Errors"
+import { Conflict, Stale } from "@scheduling/domain/shared/Errors"
+import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { type Resource } from "@scheduling/domain/shared/Resource"
 import { DateTime, Effect, Option } from "effect"
-import { checkVersion, Ids, matchesDefinition, orNotFound } from "../../core/index.ts"
+import {
+  checkVersion,
+  Ids,
+  matchesDefinition,
+  orNotFound,
+  type UpsertResult
+} from "../../core/index.ts"
+import { pageRequest, toPage } from "../../store/index.ts"
 import { ChangeLog, type DefinitionChange } from "./ChangeLog.ts"
 import { currentAuthor } from "./currentAuthor.ts"
+import type { DefinitionColumns, NamedDefinitionsRepo } from "./namedDefinitionsRepo.ts"
 
-/** A row's columns apart from its name and its definition. */
-export interface DefinitionColumns {
-  readonly id: string
-  readonly workspace_id: AuthorizedWorkspaceId
-  readonly version: number
-  readonly created_by: Actor | null
-  readonly updated_by: Actor | null
-  readonly created_at: Date
-  readonly updated_at: Date
-}
-
-interface Options<Row, Defined> {
+interface Options<Row, Defined, Record> {
   readonly resource: Resource
-  readonly repo: {
-    readonly findForUpdate: (
-      workspaceId: AuthorizedWorkspaceId,
-      name: string
-    ) => Effect.Effect<Option.Option<Row>>
-    readonly count: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<number>
-    /** Returns false if another record already has the name. */
-    readonly insert: (row: Row) => Effect.Effect<boolean, NotFound>
-    readonly update: (row: Row) => Effect.Effect<void>
-    readonly remove: (workspaceId: AuthorizedWorkspaceId, name: string) => Effect.Effect<void>
-  }
+  readonly repo: NamedDefinitionsRepo<Row>
   readonly changeOf: (before: Row | undefined, after?: Row) => DefinitionChange
+  /** Returns a function that converts the given rows for a response. */
+  readonly toRecords: (
+    workspaceId: AuthorizedWorkspaceId,
+    rows: ReadonlyArray<Row>
+  ) => Effect.Effect<(row: Row) => Record>
   readonly toRow: (columns: DefinitionColumns, name: string, defined: Defined) => Row
   readonly limit: { readonly count: number; readonly message: string }
   readonly taken: { readonly field: string; readonly message: (name: string) => string }
@@ -39,13 +31,13 @@ interface Options<Row, Defined> {
 
 /**
  * Creates the operations for records that are identified by the name in the request's path and
- * always written as a whole. They create, change and delete a record, and record who did it. Call
- * them in a transaction.
+ * always written as a whole. Changes are recorded with their author. Call them in a transaction.
  */
 export const makeNamedDefinitions = Effect.fnUntraced(function* <
   Row extends DefinitionColumns,
-  Defined extends object
->({ changeOf, limit, repo, resource, taken, toRow }: Options<Row, Defined>) {
+  Defined extends object,
+  Record
+>({ changeOf, limit, repo, resource, taken, toRecords, toRow }: Options<Row, Defined, Record>) {
   const changeLog = yield* ChangeLog
   const ids = yield* Ids
   const requireRecord = orNotFound(resource)
@@ -91,8 +83,20 @@ export const makeNamedDefinitions = Effect.fnUntraced(function* <
     return after
   })
 
+  const toRecord = (row: Row) =>
+    Effect.map(toRecords(row.workspace_id, [row]), (recordOf) => recordOf(row))
+
   return {
-    /** Returns the row, and its previous version unless the row is new or unchanged. */
+    list: Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, query: PageQuery) {
+      const page = pageRequest(query)
+      const rows = yield* repo.list(workspaceId, page)
+      return toPage(rows, page, yield* toRecords(workspaceId, rows))
+    }),
+
+    get: Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, name: string) {
+      return yield* toRecord(yield* requireRecord(repo.find(workspaceId, name)))
+    }),
+
     upsert: Effect.fnUntraced(function* (
       workspaceId: AuthorizedWorkspaceId,
       name: string,
@@ -102,11 +106,14 @@ export const makeNamedDefinitions = Effect.fnUntraced(function* <
       const known = yield* repo.findForUpdate(workspaceId, name)
       if (Option.isNone(known)) {
         if (version !== undefined) return yield* new Stale({ version: null })
-        return { isNew: true, row: yield* create(workspaceId, name, defined), before: undefined }
+        const row = yield* create(workspaceId, name, defined)
+        return { isNew: true, record: yield* toRecord(row) } satisfies UpsertResult<Record>
       }
       yield* checkVersion(known.value, version)
       const row = yield* change(known.value, defined)
-      return { isNew: false, row, before: row === known.value ? undefined : known.value }
+      const record = yield* toRecord(row)
+      if (row === known.value) return { isNew: false, record }
+      return { isNew: false, record, before: yield* toRecord(known.value) }
     }),
 
     remove: Effect.fnUntraced(function* (

@@ -9,18 +9,10 @@ import { Principal } from "@scheduling/domain/auth/Principal"
 import type { TaskId } from "@scheduling/domain/executions/Execution"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { MaintenanceWindowId, type MonitorId } from "@scheduling/domain/shared/Ids"
-import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { changesOf, makeNamedDefinitions, type RecordedDefinition } from "../../accounts/index.ts"
-import { orNotFound } from "../../core/index.ts"
-import {
-  pageRequest,
-  timestampOf,
-  timestampOrNull,
-  toPage,
-  transactionOf
-} from "../../store/index.ts"
+import { timestampOf, timestampOrNull, transactionOf } from "../../store/index.ts"
 import { findRecordIds, unknownIdIssues } from "../findRecordIds.ts"
 import { keyFinder, SubjectsRepo } from "../SubjectsRepo.ts"
 import { type MaintenanceRow, MaintenanceRepo } from "./MaintenanceRepo.ts"
@@ -70,6 +62,12 @@ export class Maintenance extends Context.Service<Maintenance>()(
         changeOf: changesOf("maintenance_window", definitionOf, ({ key }) => ({
           details: { key }
         })),
+        toRecords: Effect.fnUntraced(function* (workspaceId, rows) {
+          const now = yield* DateTime.nowAsDate
+          const ids = rows.flatMap(({ monitor_ids, task_ids }) => [...monitor_ids, ...task_ids])
+          const keysOf = keyFinder(yield* subjects.find(workspaceId, { ids }))
+          return (row: MaintenanceRow) => toMaintenanceWindow(row, keysOf, now)
+        }),
         toRow: (columns, key, defined: Defined): MaintenanceRow => ({
           ...columns,
           key,
@@ -86,35 +84,10 @@ export class Maintenance extends Context.Service<Maintenance>()(
         }
       })
 
-      const toResponses = Effect.fnUntraced(function* (
-        workspaceId: AuthorizedWorkspaceId,
-        rows: ReadonlyArray<MaintenanceRow>
-      ) {
-        const now = yield* DateTime.nowAsDate
-        const ids = rows.flatMap(({ monitor_ids, task_ids }) => [...monitor_ids, ...task_ids])
-        const keysOf = keyFinder(yield* subjects.find(workspaceId, { ids }))
-        return (row: MaintenanceRow) => toMaintenanceWindow(row, keysOf, now)
-      })
-
-      const toResponse = (row: MaintenanceRow) =>
-        Effect.map(toResponses(row.workspace_id, [row]), (show) => show(row))
-
       return {
-        list: Effect.fn("Maintenance.list")(function* (
-          workspaceId: AuthorizedWorkspaceId,
-          query: PageQuery
-        ) {
-          const page = pageRequest(query)
-          const rows = yield* repo.list(workspaceId, page)
-          return toPage(rows, page, yield* toResponses(workspaceId, rows))
-        }),
+        list: Effect.fn("Maintenance.list")(definitions.list),
 
-        get: Effect.fn("Maintenance.get")(function* (
-          workspaceId: AuthorizedWorkspaceId,
-          key: string
-        ) {
-          return yield* toResponse(yield* requireWindow(repo.find(workspaceId, key)))
-        }),
+        get: Effect.fn("Maintenance.get")(definitions.get),
 
         upsert: Effect.fn("Maintenance.upsert")(function* (
           workspaceId: AuthorizedWorkspaceId,
@@ -125,13 +98,7 @@ export class Maintenance extends Context.Service<Maintenance>()(
           const defined = withDefaults({ ...definition, ...selected })
           const known = yield* repo.findForUpdate(workspaceId, key)
           yield* checkScope(defined, ...Option.toArray(known))
-          const upserted = yield* definitions.upsert(workspaceId, key, defined, version)
-          const { before, isNew, row } = upserted
-          return {
-            isNew,
-            record: yield* toResponse(row),
-            ...(before !== undefined && { before: yield* toResponse(before) })
-          }
+          return yield* definitions.upsert(workspaceId, key, defined, version)
         }, transaction),
 
         remove: Effect.fn("Maintenance.remove")(function* (
@@ -148,8 +115,6 @@ export class Maintenance extends Context.Service<Maintenance>()(
 ) {
   static readonly layer = Layer.effect(this, this.make)
 }
-
-const requireWindow = orNotFound("maintenance_window")
 
 /**
  * Fails if a window covers tasks and the API key has no permission to change tasks. Such a key must

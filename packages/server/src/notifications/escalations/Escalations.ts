@@ -12,7 +12,6 @@ import {
   type NotificationChannelId,
   type UserId
 } from "@scheduling/domain/shared/Ids"
-import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import type { ValidationIssue } from "@scheduling/domain/shared/ValidationIssue"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -20,7 +19,7 @@ import { changesOf, makeNamedDefinitions, type RecordedDefinition } from "../../
 import { checkVersion, orNotFound } from "../../core/index.ts"
 import { findRecordIds, unknownIdIssues } from "../../incidents/index.ts"
 import { Mailer } from "../../mail/index.ts"
-import { pageRequest, timestampOf, toPage, transactionOf } from "../../store/index.ts"
+import { timestampOf, transactionOf } from "../../store/index.ts"
 import { Settings } from "../settings/Settings.ts"
 import { SettingsRepo } from "../settings/SettingsRepo.ts"
 import {
@@ -71,6 +70,13 @@ export class Escalations extends Context.Service<Escalations>()(
         resource: "escalation_policy",
         repo,
         changeOf: changesOf("escalation_policy", definitionOf, ({ key }) => ({ details: { key } })),
+        toRecords: Effect.fnUntraced(function* (workspaceId, rows) {
+          const steps = rows.flatMap((row) => row.steps)
+          const ids = steps.flatMap(({ channel_ids }) => channel_ids)
+          const channels = yield* repo.findChannels(workspaceId, ids, [])
+          const members = yield* repo.findMembers(workspaceId, memberIdsOf(steps))
+          return (row: EscalationPolicyRow) => toEscalationPolicy(row, channels, members)
+        }),
         toRow: (columns, key, defined: Defined): EscalationPolicyRow => ({
           ...columns,
           key,
@@ -87,20 +93,6 @@ export class Escalations extends Context.Service<Escalations>()(
         }
       })
 
-      const toResponses = Effect.fnUntraced(function* (
-        workspaceId: AuthorizedWorkspaceId,
-        rows: ReadonlyArray<EscalationPolicyRow>
-      ) {
-        const steps = rows.flatMap((row) => row.steps)
-        const ids = steps.flatMap(({ channel_ids }) => channel_ids)
-        const channels = yield* repo.findChannels(workspaceId, ids, [])
-        const members = yield* repo.findMembers(workspaceId, memberIdsOf(steps))
-        return (row: EscalationPolicyRow) => toEscalationPolicy(row, channels, members)
-      })
-
-      const toResponse = (row: EscalationPolicyRow) =>
-        Effect.map(toResponses(row.workspace_id, [row]), (show) => show(row))
-
       /** Fails if a notification rule names the policy. Locks the settings. */
       const checkUnused = Effect.fnUntraced(function* ({ id, workspace_id }: EscalationPolicyRow) {
         const { rules } = yield* settingsRepo.findForUpdate(workspace_id)
@@ -115,21 +107,9 @@ export class Escalations extends Context.Service<Escalations>()(
       })
 
       return {
-        list: Effect.fn("Escalations.list")(function* (
-          workspaceId: AuthorizedWorkspaceId,
-          query: PageQuery
-        ) {
-          const page = pageRequest(query)
-          const rows = yield* repo.list(workspaceId, page)
-          return toPage(rows, page, yield* toResponses(workspaceId, rows))
-        }, transaction),
+        list: Effect.fn("Escalations.list")(definitions.list, transaction),
 
-        get: Effect.fn("Escalations.get")(function* (
-          workspaceId: AuthorizedWorkspaceId,
-          key: string
-        ) {
-          return yield* toResponse(yield* requirePolicy(repo.find(workspaceId, key)))
-        }, transaction),
+        get: Effect.fn("Escalations.get")(definitions.get, transaction),
 
         upsert: Effect.fn("Escalations.upsert")(function* (
           workspaceId: AuthorizedWorkspaceId,
@@ -144,13 +124,8 @@ export class Escalations extends Context.Service<Escalations>()(
             repeat_after_seconds: repeat_after_seconds ?? escalationDefaults.repeat_after_seconds
           }
           const upserted = yield* definitions.upsert(workspaceId, key, defined, version)
-          const { before, isNew, row } = upserted
-          yield* memberChannels.create(workspaceId, memberIdsOf(row.steps))
-          return {
-            isNew,
-            record: yield* toResponse(row),
-            ...(before !== undefined && { before: yield* toResponse(before) })
-          }
+          yield* memberChannels.create(workspaceId, memberIdsOf(defined.steps))
+          return upserted
         }, transaction),
 
         remove: Effect.fn("Escalations.remove")(function* (
