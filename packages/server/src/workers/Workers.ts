@@ -129,13 +129,19 @@ export class Workers extends Context.Service<
       const record = (
         action: AuditEvent["action"],
         row: WorkerRow,
-        actor: Pick<Actor, "origin"> & { readonly user_id: Actor["user_id"] | null }
+        actor: Pick<Actor, "origin"> & { readonly user_id: Actor["user_id"] | null },
+        details: Readonly<Record<string, unknown>> = {}
       ) =>
         audit.recordInWorkspace(action, row.workspace_id, {
           actor_id: actor.user_id,
           subject_id: row.id,
           origin: actor.origin,
-          details: { name: row.name, labels: row.labels, token_prefix: row.token_prefix }
+          details: {
+            name: row.name,
+            labels: row.labels,
+            token_prefix: row.token_prefix,
+            ...details
+          }
         })
 
       const issue = Effect.fnUntraced(function* (
@@ -166,7 +172,8 @@ export class Workers extends Context.Service<
           if ((before.status === "paused") === paused) return toWorker(before)
           const updated_at = yield* DateTime.nowAsDate
           yield* repo.updatePaused({ id, workspace_id: workspaceId, paused, updated_at })
-          yield* record(paused ? "worker.paused" : "worker.resumed", before, actor)
+          const action = paused ? "worker.paused" : "worker.resumed"
+          yield* record(action, before, actor, { changes: { paused: [!paused, paused] } })
           return toWorker(yield* find(workspaceId, id))
         }, transaction)
 
