@@ -463,6 +463,7 @@ CREATE INDEX audit_events_by_action ON audit_events USING btree (workspace_id, a
 CREATE INDEX audit_events_by_actor ON audit_events USING btree (workspace_id, actor_id, id DESC);
 CREATE INDEX audit_events_by_subject ON audit_events USING btree (workspace_id, subject_id, id DESC);
 CREATE INDEX audit_events_by_user ON audit_events USING btree (user_id) WHERE user_id IS NOT NULL;
+CREATE INDEX audit_events_of_pauses ON audit_events USING btree (workspace_id, id DESC) WHERE details @> '{"changes": {"paused": [true]}}'::jsonb;
 CREATE INDEX audit_events_unlinked ON audit_events USING btree (id) WHERE ordinal IS NULL;
 CREATE UNIQUE INDEX audit_events_by_ordinal ON audit_events USING btree (ordinal) WHERE ordinal IS NOT NULL;
 

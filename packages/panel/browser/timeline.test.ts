@@ -177,6 +177,7 @@ const crowded = (answer: ActivityTimeline): ActivityTimeline => {
     name: `Task ${index}`,
     tags: [`tag ${index % 9}`],
     queue_id: null,
+    paused: false,
     succeeded: pairs(0, 6),
     failed: pairs(6, 7),
     other: pairs(7, 8),

@@ -1,5 +1,6 @@
 import { Result, Schema } from "effect"
 import { TaskId } from "../executions/Execution.ts"
+import { Actor } from "../shared/Actor.ts"
 import { QueueId, WorkerId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
@@ -98,6 +99,9 @@ export const ActivityLane = Schema.Struct({
   }),
   tags: Schema.Array(Schema.String).annotate({ description: "The tags of the task." }),
   queue_id: Schema.NullOr(QueueId).annotate({ description: "The queue of the task, if any." }),
+  paused: Schema.Boolean.annotate({
+    description: "Whether the task is paused now. False for `other`."
+  }),
   ...finished,
   running: counted("queued and running"),
   planned: counted("planned")
@@ -109,6 +113,21 @@ export const WorkerLane = Schema.Struct({ worker_id: WorkerId, ...finished }).an
   identifier: "WorkerLane"
 })
 export type WorkerLane = typeof WorkerLane.Type
+
+/** A period in which a record was paused. */
+const ActivityPause = Schema.Struct({
+  subject_id: Schema.String.annotate({
+    description: "The id of the task, monitor, queue or worker."
+  }),
+  paused_at: Timestamp.annotate({ description: "When it was paused." }),
+  resumed_at: Schema.NullOr(Timestamp).annotate({
+    description: "When it was resumed. Null if it is still paused."
+  }),
+  paused_by: Schema.NullOr(Actor).annotate({ description: "Who paused it. Null if unknown." }),
+  reason: Schema.NullOr(Schema.String).annotate({
+    description: "Why the service paused it. Null if it did not."
+  })
+}).annotate({ identifier: "ActivityPause" })
 
 export const ActivityTimeline = Schema.Struct({
   from: Timestamp.annotate({ description: "The start of the first bucket." }),
@@ -131,6 +150,10 @@ export const ActivityTimeline = Schema.Struct({
   }),
   workers: Schema.Array(WorkerLane).annotate({
     description: "The workers that ran something. Empty if a bucket is an hour or longer."
+  }),
+  pauses: Schema.Array(ActivityPause).annotate({
+    description:
+      "The pauses in the range, as far back as the audit log goes, earliest first. Empty with `by_task=false`."
   })
 }).annotate({
   identifier: "ActivityTimeline",
@@ -151,6 +174,7 @@ export const ActivityTimeline = Schema.Struct({
           name: "Nightly report",
           tags: ["reports"],
           queue_id: null,
+          paused: false,
           succeeded: [0, 1, 10, 1],
           failed: [20, 1],
           other: [],
@@ -158,7 +182,20 @@ export const ActivityTimeline = Schema.Struct({
           planned: [40, 1, 50, 1]
         }
       ],
-      workers: []
+      workers: [],
+      pauses: [
+        {
+          subject_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d44",
+          paused_at: "2026-01-31T09:12:00.000Z",
+          resumed_at: null,
+          paused_by: {
+            kind: "user",
+            id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d43",
+            name: "Ada Lovelace"
+          },
+          reason: null
+        }
+      ]
     }
   ]
 })

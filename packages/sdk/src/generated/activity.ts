@@ -3,6 +3,7 @@ import type { ApiPromise } from "../ApiPromise.ts"
 import type { InWorkspace, RequestOptions } from "../options.ts"
 import { Resource } from "../Resource.ts"
 import type {
+  Actor,
   Execution,
   ExecutionId,
   ExecutionKind,
@@ -124,6 +125,8 @@ export interface ActivityLane {
   readonly tags: ReadonlyArray<string>
   /** The queue of the task, if any. */
   readonly queue_id: QueueId | null
+  /** Whether the task is paused now. False for `other`. */
+  readonly paused: boolean
   /**
    * The succeeded executions per bucket, as pairs in one flat array: the bucket's index, then the
    * number of executions. Earliest first, without empty buckets.
@@ -157,6 +160,19 @@ export interface ActivityLane {
  */
 export type ActivityLaneKind = "cron" | "chain" | "other"
 
+export interface ActivityPause {
+  /** The id of the task, monitor, queue or worker. */
+  readonly subject_id: string
+  /** When it was paused. */
+  readonly paused_at: Timestamp
+  /** When it was resumed. Null if it is still paused. */
+  readonly resumed_at: Timestamp | null
+  /** Who paused it. Null if unknown. */
+  readonly paused_by: Actor | null
+  /** Why the service paused it. Null if it did not. */
+  readonly reason: string | null
+}
+
 /** The runs of a workspace in a time range. */
 export interface ActivityTimeline {
   /** The start of the first bucket. */
@@ -177,6 +193,11 @@ export interface ActivityTimeline {
   readonly lanes: ReadonlyArray<ActivityLane>
   /** The workers that ran something. Empty if a bucket is an hour or longer. */
   readonly workers: ReadonlyArray<WorkerLane>
+  /**
+   * The pauses in the range, as far back as the audit log goes, earliest first. Empty with
+   * `by_task=false`.
+   */
+  readonly pauses: ReadonlyArray<ActivityPause>
 }
 
 /** `execution` is the latest failed execution. For a chain, the execution of the failed step. */

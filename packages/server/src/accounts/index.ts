@@ -67,7 +67,13 @@ export { Accounts } from "./Accounts.ts"
 export { authorize } from "./access/authorize.ts"
 export { mayWrite } from "./access/mayWrite.ts"
 export { AuditChain } from "./audit/AuditChain.ts"
-export { type AccountAction, AuditLog, type AuditRow, toAuditEvent } from "./audit/AuditLog.ts"
+export {
+  type AccountAction,
+  actorOfEvent,
+  AuditLog,
+  type AuditRow,
+  toAuditEvent
+} from "./audit/AuditLog.ts"
 export {
   ChangeLog,
   changesOf,

@@ -362,15 +362,23 @@ export interface AuditRow {
   readonly created_at: Date
 }
 
+/** Returns the author of an event. */
+export const actorOfEvent = (
+  actor: Omit<Actor, "id"> | null | undefined,
+  id: string | null
+): Actor | null => {
+  const known = actor ?? (id === null ? null : { kind: "user" as const, name: null })
+  return known && { ...known, id }
+}
+
 export const toAuditEvent = (row: AuditRow): AuditEvent => {
   const { actor, changes = {}, ...details } = row.details
-  const known = actor ?? (row.actor_id === null ? null : { kind: "user", name: null })
   return {
     id: AuditEventId.make(row.id),
     action: row.action,
     subject_kind: subjectKindOf(row.action),
     subject_id: row.subject_id,
-    actor: known && ({ ...known, id: row.actor_id } as Actor),
+    actor: actorOfEvent(actor, row.actor_id),
     request_id: row.request_id,
     ip: row.ip,
     changes: Object.entries(changes).map(([field, [before, after]]) => ({

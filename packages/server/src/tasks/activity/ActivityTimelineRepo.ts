@@ -4,6 +4,7 @@ import {
   maxTimelineLanes
 } from "@scheduling/domain/activity/ActivityTimeline"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Actor } from "@scheduling/domain/shared/Actor"
 import type { QueueId, WorkerId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -20,6 +21,7 @@ export interface TimelineLaneRow extends Omit<SlotTiming, "schedule"> {
   readonly name: string
   readonly tags: ReadonlyArray<string>
   readonly queue_id: QueueId | null
+  readonly paused: boolean
   readonly schedule: string | null
 }
 
@@ -42,6 +44,15 @@ export interface TaskTimelineBucketRow extends TimelineBucketRow {
 
 export interface WorkerTimelineBucketRow extends TimelineBucketRow {
   readonly worker_id: WorkerId
+}
+
+export interface PauseRow {
+  readonly subject_id: string
+  readonly paused_at: Date
+  readonly resumed_at: Date | null
+  readonly actor_id: string | null
+  readonly actor: Omit<Actor, "id"> | null
+  readonly reason: string | null
 }
 
 type Asked = ActivityTimelineRange & { readonly taskIds: ReadonlyArray<string> }
@@ -79,6 +90,11 @@ export class ActivityTimelineRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       range: ActivityTimelineRange
     ) => Effect.Effect<ReadonlyArray<WorkerTimelineBucketRow>>
+    /** Lists the pauses of the range, earliest first. */
+    readonly listPauses: (
+      workspaceId: AuthorizedWorkspaceId,
+      range: ActivityTimelineRange
+    ) => Effect.Effect<ReadonlyArray<PauseRow>>
   }
 >()("@scheduling/server/tasks/activity/ActivityTimelineRepo") {
   static readonly layer: Layer.Layer<ActivityTimelineRepo, never, SqlClient.SqlClient> =
@@ -94,7 +110,7 @@ export class ActivityTimelineRepo extends Context.Service<
         const tasksOf = (kind: "cron" | "chain", workspaceId: AuthorizedWorkspaceId) => sql`
           (
             SELECT
-              kind, id, name, tags, queue_id,
+              kind, id, name, tags, queue_id, status = 'paused' AS paused,
               CASE WHEN status = 'active' THEN schedule END AS schedule, timezone, dst_overlap,
               ${sql.literal(boundsColumn)} AS bounds,
               firing_options #>> '{excluded_calendar,url}' AS url
@@ -246,11 +262,39 @@ export class ActivityTimelineRepo extends Context.Service<
               ) AS execution
               WHERE worker_id IS NOT NULL
               GROUP BY 1, 2`
+          }, Effect.orDie),
+
+          // The next such event of a record resumes it, or deletes it while it is paused. The
+          // condition on the details is that of the index.
+          listPauses: Effect.fn("ActivityTimelineRepo.listPauses")(function* (workspaceId, range) {
+            return yield* sql<PauseRow>`
+              SELECT
+                subject_id, created_at AS paused_at, resumed_at, actor_id,
+                details -> 'actor' AS actor, details ->> 'reason' AS reason
+              FROM (
+                SELECT
+                  *, lead(created_at) OVER (PARTITION BY subject_id ORDER BY id) AS resumed_at
+                FROM (
+                  SELECT id, subject_id, created_at, actor_id, details
+                  FROM audit_events
+                  WHERE workspace_id = ${workspaceId}
+                    AND details @> '{"changes": {"paused": [true]}}'
+                  ORDER BY id DESC
+                  LIMIT ${maxPauseEvents}
+                ) AS events
+              ) AS pauses
+              WHERE details #> '{changes,paused,1}' = 'true'
+                AND created_at < ${new Date(range.to)}
+                AND (resumed_at IS NULL OR resumed_at > ${new Date(range.from)})
+              ORDER BY id`
           }, Effect.orDie)
         })
       })
     )
 }
+
+/** The maximum number of events that are read to find a workspace's pauses. */
+const maxPauseEvents = 2_000
 
 const countColumns = `
   count(*) FILTER (WHERE status = 'succeeded')::integer AS succeeded,

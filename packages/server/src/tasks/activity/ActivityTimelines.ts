@@ -13,11 +13,14 @@ import { TaskId } from "@scheduling/domain/executions/Execution"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Clock, Context, Effect, Layer, Result, type Schema, Semaphore } from "effect"
 import { hourMs, runInSlices } from "../../core/index.ts"
+import { actorOfEvent } from "../../accounts/index.ts"
+import { timestampOf, timestampOrNull } from "../../store/index.ts"
 import { ForecastRepo, type SlotTiming } from "../forecast/ForecastRepo.ts"
 import { maxForecastSlots } from "../forecast/Forecasts.ts"
 import { visitSlots } from "../forecast/visitSlots.ts"
 import {
   ActivityTimelineRepo,
+  type PauseRow,
   type TimelineBucketRow,
   type TimelineLaneRow,
   type TaskTimelineBucketRow,
@@ -88,6 +91,7 @@ export class ActivityTimelines extends Context.Service<
             range.bucketMs >= hourMs || !hasLanes
               ? []
               : yield* repo.countOfWorkers(workspaceId, range)
+          const pauses = hasLanes ? yield* repo.listPauses(workspaceId, range) : []
           const ahead = { ...range, from: Math.max(now, range.from) }
           const delayed =
             ahead.from >= ahead.to ? [] : yield* forecasts.countDelayed(workspaceId, ahead)
@@ -107,7 +111,8 @@ export class ActivityTimelines extends Context.Service<
               ),
               toLane(undefined, byTask.get(null) ?? [], delayedPairs(delayed, range, now))
             ],
-            workers: toWorkers(workers)
+            workers: toWorkers(workers),
+            pauses: pauses.map(toPause)
           }
         })
       })
@@ -170,6 +175,7 @@ const toLane = (
   name: task?.name ?? null,
   tags: task?.tags ?? [],
   queue_id: task?.queue_id ?? null,
+  paused: task?.paused ?? false,
   ...finishedPairs(rows),
   running: pairsOf(rows, ({ running }) => running),
   planned
@@ -180,6 +186,19 @@ const toWorkers = (rows: ReadonlyArray<WorkerTimelineBucketRow>): ReadonlyArray<
     worker_id,
     ...finishedPairs(own)
   }))
+
+const toPause = ({
+  actor,
+  actor_id,
+  paused_at,
+  resumed_at,
+  ...row
+}: PauseRow): ActivityTimeline["pauses"][number] => ({
+  ...row,
+  paused_at: timestampOf(paused_at),
+  resumed_at: timestampOrNull(resumed_at),
+  paused_by: actorOfEvent(actor, actor_id)
+})
 
 /** Pending delayed tasks are counted by the minute in which they are due. */
 const delayedPairs = (

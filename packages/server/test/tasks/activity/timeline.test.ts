@@ -2,6 +2,7 @@ import type { ActivityTimeline } from "@scheduling/domain/activity/ActivityTimel
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
 import { StatsRollUpRepo } from "../../../src/tasks/executions/StatsRollUpRepo.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
@@ -93,6 +94,7 @@ layer(testAppLayer())("the timeline", (it) => {
         name: "Every ten minutes",
         tags: ["reports"],
         queue_id: null,
+        paused: false,
         succeeded: [30, 2],
         failed: [40, 1],
         other: [50, 1],
@@ -100,6 +102,7 @@ layer(testAppLayer())("the timeline", (it) => {
         planned: [60, 1, 70, 1, 80, 1, 90, 1, 100, 1, 110, 1]
       })
       assert.deepStrictEqual(laneOf(shown, paused.id)?.planned, [])
+      assert.isTrue(laneOf(shown, paused.id)?.paused)
       assert.deepStrictEqual(laneOf(shown, chain.id)?.planned, [])
       assert.deepStrictEqual(laneOf(shown, null)?.succeeded, [45, 1])
       assert.deepStrictEqual(laneOf(shown, null)?.planned, [85, 1])
@@ -196,6 +199,60 @@ layer(testAppLayer())("the timeline", (it) => {
         { worker_id: worker.id, succeeded: [], failed: [240, 1], other: [] }
       ])
       assert.deepStrictEqual((yield* timeline(testNow - 10 * dayMs, testNow)).workers, [])
+    })
+  )
+
+  it.effect("shows who paused which record, and when it was resumed", () =>
+    Effect.gen(function* () {
+      const { cron, member, timeline, token } = yield* beginTimeline
+      const { body: paused } = yield* cron.create({ name: "Paused", schedule: "0 0 1 1 *" })
+      const { body: resumed } = yield* cron.create({ name: "Resumed", schedule: "0 0 1 1 *" })
+      const { body: deleted } = yield* cron.create({ schedule: "0 0 1 1 *", paused: true })
+      const { body: worker } = yield* ask("POST", `${member.workspace}/workers`, {
+        token: member.access_token,
+        body: { name: "In the cellar", labels: ["cellar"] }
+      })
+      yield* TestClock.adjust("1 minute")
+      yield* cron.act(resumed.id, "pause")
+      yield* cron.remove(deleted.id)
+      yield* ask("POST", `${member.workspace}/workers/${worker.id}/pause`, {
+        token: member.access_token
+      })
+      yield* TestClock.adjust("1 minute")
+      yield* cron.act(resumed.id, "resume")
+      // A pause together with another change is an update in the audit log.
+      yield* ask("PATCH", `${member.workspace}/cron/${paused.id}`, {
+        token,
+        body: { name: "Paused for now", paused: true }
+      })
+      const at = (minutes: number) => new Date(testNow + minutes * minuteMs).toISOString()
+      const pausesIn = (from: number, to: number) =>
+        Effect.map(timeline(testNow + from * minuteMs, testNow + to * minuteMs), ({ pauses }) =>
+          pauses.map(({ paused_at, resumed_at, subject_id }) => [subject_id, paused_at, resumed_at])
+        )
+      const [first, second, third, fourth] = [
+        [deleted.id, at(0), at(1)],
+        [resumed.id, at(1), at(2)],
+        [worker.id, at(1), null],
+        [paused.id, at(2), null]
+      ]
+      assert.deepStrictEqual(yield* pausesIn(-60, 60), [first, second, third, fourth])
+      assert.deepStrictEqual(yield* pausesIn(3, 60), [third, fourth])
+      assert.deepStrictEqual(yield* pausesIn(-60, 0), [])
+      const { pauses } = yield* timeline(testNow, testNow + hourMs)
+      assert.deepStrictEqual(
+        pauses.map(({ paused_by, reason }) => [paused_by?.kind, reason]),
+        [
+          ["api_key", null],
+          ["api_key", null],
+          ["user", null],
+          ["api_key", null]
+        ]
+      )
+      const { body } = yield* ask("GET", `${member.workspace}/activity/timeline?by_task=false`, {
+        token
+      })
+      assert.deepStrictEqual(body.pauses, [])
     })
   )
 

@@ -275,6 +275,10 @@ export const accounts = Effect.gen(function* () {
     CREATE INDEX audit_events_by_actor ON audit_events (workspace_id, actor_id, id DESC)`
   yield* sql`
     CREATE INDEX audit_events_by_subject ON audit_events (workspace_id, subject_id, id DESC)`
+  // Changes that pause or resume a record, alone or together with other changes.
+  yield* sql`
+    CREATE INDEX audit_events_of_pauses ON audit_events (workspace_id, id DESC)
+    WHERE details @> '{"changes": {"paused": [true]}}'`
   yield* sql`
     CREATE INDEX audit_events_by_user ON audit_events (user_id)
     WHERE user_id IS NOT NULL`
