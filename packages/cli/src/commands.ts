@@ -5,6 +5,7 @@ import { doctor } from "./commands/doctor.ts"
 import { exec } from "./commands/exec.ts"
 import { recordCommands } from "./commands/recordCommands.ts"
 import { importCommands } from "./commands/importCommands.ts"
+import { maintenanceCommands } from "./commands/maintenanceCommands.ts"
 import { next } from "./commands/next.ts"
 import { runCommands } from "./commands/runCommands.ts"
 import { sessionCommands } from "./commands/sessionCommands.ts"
@@ -20,6 +21,7 @@ export const commands: ReadonlyArray<Command> = [
   next,
   ...importCommands,
   ...recordCommands,
+  ...maintenanceCommands,
   doctor,
   makeCompletionCommand(() => commands)
 ]

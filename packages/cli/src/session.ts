@@ -1,4 +1,9 @@
-import { InvalidRefreshTokenError, SchedulingClient, type WorkspaceId } from "@scheduling/sdk"
+import {
+  InvalidRefreshTokenError,
+  NotFoundError,
+  SchedulingClient,
+  type WorkspaceId
+} from "@scheduling/sdk"
 import { env } from "node:process"
 import { CommandError } from "./Command.ts"
 import {
@@ -46,6 +51,13 @@ export const makeClient = (settings: { readonly timeoutMs?: number } = {}): Sche
   }
   return new SchedulingClient({ ...common, apiKey: api_key })
 }
+
+/** Returns undefined if the service responds with 404. */
+export const ifFound = <A>(response: Promise<A>): Promise<A | undefined> =>
+  response.catch((error: unknown) => {
+    if (error instanceof NotFoundError) return undefined
+    throw error
+  })
 
 /**
  * Creates the function that returns the access token of the session in the file. If `rejected` is

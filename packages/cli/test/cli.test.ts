@@ -243,6 +243,19 @@ describe("the commands of records", () => {
     expect(gone.stderr).toBe('scheduling: No status page has the id, slug or title "acme".\n')
   })
 
+  it("create maintenance windows and status pages, unless the key or slug is taken", async () => {
+    const env = { SCHEDULING_API_KEY: (await newKey()).key }
+    const page = { input: `slug: page-${crypto.randomUUID()}\ntitle: Acme\ngroups: []\n`, env }
+    const created = await shell("scheduling status-pages create --json", page)
+    expect(created.stderr).toBe("")
+    expect(JSON.parse(created.stdout)).toMatchObject({ title: "Acme", version: 1 })
+    const again = await shell("scheduling status-pages create", page)
+    expect(again).toMatchObject({ code: 1, stdout: "" })
+    expect(again.stderr).toMatch(/^scheduling: The status page "page-\S+" already exists\. /)
+    const nameless = await shell("scheduling maintenance create", { env, input: "name: a\n" })
+    expect(nameless).toMatchObject({ code: 1, stderr: "scheduling: key is required.\n" })
+  })
+
   it("say how they are used, and reject what they do not know", async () => {
     expect(await shell("scheduling")).toMatchObject({ code: 64 })
     for (const line of ["cron", "cron fly", "fly", "cron get", "cron list --fly", "cron list a"]) {
@@ -330,6 +343,52 @@ describe("trigger URLs", () => {
     }
     const unknown = await shell("scheduling trigger create day:close --sender nobody")
     expect(unknown.code).toBe(64)
+  })
+})
+
+describe("maintenance", () => {
+  it("is in progress while the snippet of the documentation deploys", async () => {
+    const { client, key: own } = await newKey()
+    const env = { SCHEDULING_API_KEY: own }
+    const page = readFileSync(new URL("../../../docs/cli.md", import.meta.url), "utf8")
+    const [, snippet = ""] = /```sh\n(scheduling maintenance start[^`]*)```/.exec(page) ?? []
+    const deploy = "#!/bin/sh\nscheduling maintenance get deploy --json\nexit 3\n"
+    writeFileSync(join(folder, "deploy.sh"), deploy, { mode: 0o755 })
+    const ran = await shell(snippet, { env })
+    expect(ran.stderr).toMatch(/^Started maintenance until \S+Z\.\nEnded maintenance\.\n$/)
+    const during = JSON.parse(ran.stdout)
+    expect(during).toMatchObject({ is_active: true, name: "deploy", tags: ["web"] })
+    const lasts = Date.parse(during.ends_at) - Date.parse(during.starts_at)
+    expect(lasts).toBeGreaterThanOrEqual(30 * 60_000)
+    expect(await client.maintenance.get("deploy")).toMatchObject({ is_active: false })
+
+    const stopped = await shell("scheduling maintenance stop deploy", { env })
+    expect(stopped).toMatchObject({
+      code: 0,
+      stderr: 'The maintenance "deploy" is not in progress.\n'
+    })
+    const again = "scheduling maintenance start deploy --for 1h --everything --json"
+    const { everything, is_active, tags } = JSON.parse((await shell(again, { env })).stdout)
+    expect({ everything, is_active, tags }).toEqual({ everything: true, is_active: true, tags: [] })
+  })
+
+  it("needs a duration, a selection and a window without a schedule", async () => {
+    const { client, key: own } = await newKey()
+    const env = { SCHEDULING_API_KEY: own }
+    const weekly = { name: "Weekly", schedule: "0 2 * * sun", duration_seconds: 60 }
+    await client.maintenance.upsert("weekly", { ...weekly, everything: true })
+    for (const [line, code, message] of [
+      ["start a --tag web", 64, "--for must be a duration such as"],
+      ["start a --for 1h", 64, "--tag, --monitor, --task or --everything is required."],
+      ["start a --for 1h --task none", 1, "task_keys"],
+      ["start weekly --for 1h --everything", 1, '"weekly" follows a schedule. Use another key.'],
+      ["stop weekly", 1, '"weekly" follows a schedule. Use another key.'],
+      ["stop a", 1, "maintenance window"]
+    ] as const) {
+      const ran = await shell(`scheduling maintenance ${line}`, { env })
+      assert.deepStrictEqual([ran.code, ran.stdout], [code, ""], line)
+      assert.include(ran.stderr, message)
+    }
   })
 })
 
@@ -583,7 +642,7 @@ describe("the examples of the help", () => {
       writeFileSync(join(folder, "secret.txt"), "a secret of GitHub\n")
       writeFileSync(join(folder, "crontab.txt"), "0 3 * * * backup\n")
       cpSync(join(import.meta.dirname, "fixtures"), folder, { recursive: true })
-      const files = {
+      const filesOf = (unused: string) => ({
         cron: "{ name: a, schedule: 0 3 * * *, url: https://a.example/ }",
         delayed: "{ url: https://a.example/, delay_seconds: 3600 }",
         chains: "{ name: a, steps: [{ name: a, url: https://a.example/ }] }",
@@ -591,10 +650,11 @@ describe("the examples of the help", () => {
         monitors: "{ kind: ssl, name: a, host: www.example.com }",
         channels: "{ name: a, kind: webhook, config: { url: https://a.example/ } }",
         keys: "{ name: a, scopes: [tasks:read] }",
-        workers: "{ name: a }"
-      }
-      for (const [name, text] of Object.entries(files))
-        writeFileSync(join(folder, `${name}.yaml`), text)
+        workers: "{ name: a }",
+        escalations: `{ key: ${unused}, name: a, steps: [{ after_seconds: 0, channel_keys: [ops] }] }`,
+        maintenance: `{ key: ${unused}, name: a, schedule: 0 2 * * sun, duration_seconds: 60, everything: true }`,
+        "status-pages": `{ slug: ${unused}, title: a, groups: [] }`
+      })
       const env = {
         SCHEDULING_API_KEY: "",
         SCHEDULING_URL: "",
@@ -606,6 +666,8 @@ describe("the examples of the help", () => {
       let isPrepared = false
       for (const { line: example, name } of lines) {
         if (!isPrepared) await shell(`${login} && scheduling apply`, { env })
+        for (const [file, text] of Object.entries(filesOf(`new-${crypto.randomUUID()}`)))
+          writeFileSync(join(folder, `${file}.yaml`), text)
         isPrepared = !/^log(?:in|out)|delete$/.test(name)
         const id = await idFor(name, client, worker.id)
         const line = example

@@ -16,7 +16,7 @@ import {
 } from "../Command.ts"
 import { formatCell, printNote, print, printJson, printTable } from "../output.ts"
 import { parseObject, readText, toYaml } from "../readInput.ts"
-import { makeClient } from "../session.ts"
+import { ifFound, makeClient } from "../session.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 type Action =
@@ -45,7 +45,7 @@ interface RecordKind {
   readonly example: string
   /** True if the kind's paths accept `key:<key>`. */
   readonly hasKeys: boolean
-  /** The field at the end of a record's path, if the record is changed with a PUT. */
+  /** The field at the end of a record's path, if the record is created and changed with a PUT. */
   readonly pathField?: "key" | "slug"
   /** The field with a record's name. `name` when absent. */
   readonly nameField?: "title"
@@ -116,7 +116,7 @@ const recordKinds: ReadonlyArray<RecordKind> = [
     singular: "an escalation policy",
     path: "escalations",
     columns: ["key", "name", "repeat_count", "repeat_after_seconds"],
-    actions: ["list", "get", "edit", "delete"],
+    actions: common,
     example: "on-call",
     hasKeys: true,
     pathField: "key"
@@ -126,7 +126,7 @@ const recordKinds: ReadonlyArray<RecordKind> = [
     singular: "a maintenance window",
     path: "maintenance",
     columns: ["key", "name", "is_active", "next_starts_at", "schedule", "duration_seconds"],
-    actions: ["list", "get", "edit", "delete"],
+    actions: common,
     example: "db-upgrade",
     hasKeys: true,
     pathField: "key"
@@ -136,7 +136,7 @@ const recordKinds: ReadonlyArray<RecordKind> = [
     singular: "a status page",
     path: "status-pages",
     columns: ["slug", "title", "published", "has_password"],
-    actions: ["list", "get", "edit", "delete"],
+    actions: common,
     example: "acme",
     hasKeys: true,
     pathField: "slug",
@@ -349,6 +349,21 @@ const get = (recordKind: RecordKind): Partial<Command> => ({
   }
 })
 
+/** Returns the path of a new record whose path ends with its key or slug. */
+const newPath = async (
+  client: SchedulingClient,
+  recordKind: RecordKind,
+  name: unknown
+): Promise<string> => {
+  const { path, pathField } = recordKind
+  if (typeof name !== "string") throw new CommandError(`${pathField} is required.`)
+  const to = `${base}/${path}/${encodeURIComponent(name)}`
+  if ((await ifFound(client.request("GET", to))) === undefined) return to
+  throw new CommandError(
+    `The ${nounOf(recordKind)} "${name}" already exists. Change it with \`edit\`, or choose another ${pathField}.`
+  )
+}
+
 const create = (recordKind: RecordKind): Partial<Command> => ({
   summary: `Creates ${recordKind.singular} from YAML or JSON.`,
   options: { json, file },
@@ -360,8 +375,15 @@ const create = (recordKind: RecordKind): Partial<Command> => ({
       throw new CommandError("kind is required. Add a kind, such as heartbeat or ssl.")
     }
     const body = isMonitor || kind === undefined ? fields : { ...fields, kind }
+    const client = makeClient()
+    const { pathField } = recordKind
     const to = isMonitor ? `monitors/${String(kind)}` : recordKind.path
-    const record: Fields = await makeClient().request("POST", `${base}/${to}`, { body })
+    const record: Fields =
+      pathField === undefined
+        ? await client.request("POST", `${base}/${to}`, { body })
+        : await client.request("PUT", await newPath(client, recordKind, fields[pathField]), {
+            body
+          })
     return show(given, record)
   }
 })
