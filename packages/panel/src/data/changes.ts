@@ -1,4 +1,4 @@
-import type { AuditEvent, AuditSubjectKind, WorkspaceId } from "@scheduling/sdk"
+import type { AuditEvent, AuditSubjectKind, FieldChange, WorkspaceId } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "./client.ts"
 import { retryOnce } from "./queries.ts"
@@ -83,6 +83,10 @@ export const changedRecordName = ({ details }: AuditEvent): string | undefined =
     .map((key) => details[key])
     .find((value) => typeof value === "string")
 
+/** Lists the changed fields, such as `name, timeout seconds, and url`. */
+export const listChangedFields = (changes: ReadonlyArray<Pick<FieldChange, "field">>): string =>
+  new Intl.ListFormat("en").format(changes.map(({ field }) => field.replaceAll("_", " ")))
+
 /** If more fields than these were changed, only their number is said. */
 const maxNamedFields = 3
 
@@ -93,17 +97,14 @@ const maxNamedFields = 3
 export const describeChange = ({ action, changes, subject_kind }: AuditEvent): string => {
   const record = isChangedKind(subject_kind) ? changedKinds[subject_kind] : ""
   const verb = action.slice(action.indexOf(".") + 1)
-  const fields = changes.map(({ field }) => field.replaceAll("_", " "))
   if (verb === "token_revoked") return `revoked the token of ${record}`
   if (verb !== "updated") return `${verb} ${record}`.trim()
-  if (subject_kind === "secret" && fields.includes("value")) {
+  if (subject_kind === "secret" && changes.some(({ field }) => field === "value")) {
     return `set a new value for ${record}`
   }
-  if (fields.length === 0) return `changed ${record}`
+  if (changes.length === 0) return `changed ${record}`
   const changed =
-    fields.length > maxNamedFields
-      ? `${fields.length} fields`
-      : new Intl.ListFormat("en").format(fields)
+    changes.length > maxNamedFields ? `${changes.length} fields` : listChangedFields(changes)
   return `changed ${changed} of ${record}`.trim()
 }
 

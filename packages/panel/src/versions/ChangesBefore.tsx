@@ -1,6 +1,6 @@
 import type { VersionSummary, WorkspaceId } from "@scheduling/sdk"
 import { queryOptions, useQuery } from "@tanstack/react-query"
-import { changesOfPeriodOptions } from "../data/changes.ts"
+import { changesOfPeriodOptions, listChangedFields } from "../data/changes.ts"
 import { clientOf, useWorkspace } from "../data/client.ts"
 import { retryOnce } from "../data/queries.ts"
 import { taskKinds } from "../data/tasks.ts"
@@ -142,8 +142,7 @@ const Change = ({
       <span className="font-medium">
         <Author actor={updated_by} />
       </span>{" "}
-      changed {changes.map(({ field }) => field.replaceAll("_", " ")).join(", ")}{" "}
-      <BeforeFailure at={updated_at} end={end} />
+      changed {listChangedFields(changes)} <BeforeFailure at={updated_at} end={end} />
     </p>
     <Changes changes={changes} />
   </div>

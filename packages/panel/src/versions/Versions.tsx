@@ -1,6 +1,7 @@
 import type { Actor, VersionList, VersionSummary } from "@scheduling/sdk"
 import { queryOptions, useQuery } from "@tanstack/react-query"
 import { RotateCcw } from "lucide-react"
+import { listChangedFields } from "../data/changes.ts"
 import { useWorkspace } from "../data/client.ts"
 import { actorName, useMemberNames } from "../data/names.ts"
 import { Button } from "../ui/actions/Button.tsx"
@@ -132,9 +133,7 @@ const Version = ({
         <span className="block truncate text-xs text-faint">
           {[
             ...(isCurrent ? ["Current"] : []),
-            ...(changes.length === 0
-              ? []
-              : [capitalize(changes.map(({ field }) => field.replaceAll("_", " ")).join(", "))])
+            ...(changes.length === 0 ? [] : [capitalize(listChangedFields(changes))])
           ].join(" · ")}
         </span>
       </summary>
