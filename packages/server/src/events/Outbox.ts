@@ -60,6 +60,9 @@ export interface RunData {
   readonly attempts: number
 }
 
+/** The step of a chain run that failed first, with its error as the execution stores it. */
+export type FailedStep = Pick<RunData, "step" | "error">
+
 /**
  * The event of a subject that was deleted or paused while it had a problem. Nobody is notified, but
  * channels with an open incident close it.

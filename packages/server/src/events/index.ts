@@ -16,6 +16,7 @@ export {
   type NewOutboxEvent,
   type OutboxEventData,
   type EventData,
+  type FailedStep,
   Outbox,
   type RunData,
   subjectRemoved

@@ -101,14 +101,15 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the incident of a task
     })
   )
 
-  it.effect("of a chain shows the last success of the step that failed", () =>
+  it.effect("of a chain names the step that failed, and shows its last success", () =>
     Effect.gen(function* () {
       const { answerWith, request, url } = yield* setUp
       const { body: chain } = yield* request("POST", "/chains", {
         name: "Export",
         steps: [
           { name: "login", url, success_codes: ["200-599"] },
-          { name: "upload", url, retry_count: 0 }
+          { name: "upload", url, retry_count: 0 },
+          { name: "alert", url, success_codes: ["200-599"], run_if: "failure" }
         ]
       })
       const run = Effect.gen(function* () {
@@ -133,6 +134,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the incident of a task
         ({ body }) => body.data[0]
       )
       const { body } = yield* request("GET", `/incidents/${incident.id}`)
+      assert.match(body.cause.message, /^step upload: .*500/)
       assert.deepStrictEqual(
         body.timeline
           .slice(0, 3)

@@ -3,7 +3,7 @@ import type {
   NotificationEvent
 } from "@scheduling/domain/notifications/NotificationEvent"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { OutboxEventData, subjectRemoved } from "../../events/index.ts"
+import type { FailedStep, OutboxEventData, subjectRemoved } from "../../events/index.ts"
 
 /** A step of an escalation policy that is due for a problem. */
 export interface DueStep {
@@ -28,6 +28,8 @@ export interface OutboxEvent {
     readonly resumed?: boolean
     /** The step of an escalation policy that is due. An event with a step is also a `reminder`. */
     readonly escalation?: DueStep
+    /** Added by the router if the chain run continued after this step failed. */
+    readonly failed_step?: FailedStep
   }
   /** The URL of a task's callback. An event with a URL is sent only to it, and to no channel. */
   readonly callback_url: string | null

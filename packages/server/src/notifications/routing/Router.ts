@@ -149,7 +149,9 @@ export class Router extends Context.Service<Router>()(
         )
         yield* awaitRoutingTurn(sql, [...workspaces])
         const rows = yield* repo.claimEvents(listed.map(({ ordinal }) => ordinal))
-        const events = rows.filter(({ workspace_id }) => workspaces.has(workspace_id))
+        const events = yield* repo.addFailedSteps(
+          rows.filter(({ workspace_id }) => workspaces.has(workspace_id))
+        )
         const now = yield* clock
         const state = yield* findState(events, now)
         const channels = yield* repo.lockChannels(candidateChannels(events, state, now))

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { hourMs } from "../../core/index.ts"
+import type { FailedStep } from "../../events/index.ts"
 import { type MaintenanceCoverage, IncidentsRepo } from "../../incidents/index.ts"
 import { lockNextDeliveries, unfinishedDeliverySql } from "../sending/updateNextDeliveries.ts"
 import { writeDeliveries } from "../sending/writeDeliveries.ts"
@@ -58,6 +59,39 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
           WHERE ordinal = ANY (${ordinals.map(String)}::bigint[])
           ORDER BY ordinal
           FOR UPDATE SKIP LOCKED`
+      }, Effect.orDie)
+
+      /**
+       * Adds the failed step to the events of chain runs that continued after it, for example with
+       * a step that runs on failure. The event itself only has the last step.
+       */
+      const addFailedSteps = Effect.fn("RoutingRepo.addFailedSteps")(function* (
+        events: ReadonlyArray<OutboxEvent>
+      ) {
+        const chainRunIds = events.flatMap(({ data: { run }, event }) =>
+          event === "chain_run.failed" && run?.chain_run_id != null ? [run.chain_run_id] : []
+        )
+        if (chainRunIds.length === 0) return events
+        // No step has an id below that of its chain run, so older partitions need not be read.
+        const rows = yield* sql<FailedStep & { readonly chain_run_id: string }>`
+          SELECT asked.chain_run_id, failed.step, failed.error
+          FROM unnest(${chainRunIds}::uuid[]) AS asked (chain_run_id)
+          CROSS JOIN LATERAL (
+            SELECT step, error
+            FROM executions
+            WHERE executions.chain_run_id = asked.chain_run_id
+              AND executions.id >= asked.chain_run_id
+              AND status = 'failed'
+            ORDER BY id
+            LIMIT 1
+          ) AS failed`
+        const failedSteps = new Map(rows.map(({ chain_run_id, ...step }) => [chain_run_id, step]))
+        return events.map((event) => {
+          const failed_step = failedSteps.get(event.data.run?.chain_run_id ?? "")
+          return failed_step === undefined
+            ? event
+            : { ...event, data: { ...event.data, failed_step } }
+        })
       }, Effect.orDie)
 
       /** Returns those of the workspaces that exist. They cannot be deleted until the commit. */
@@ -614,6 +648,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
         claim,
         list,
         claimEvents,
+        addFailedSteps,
         findWorkspaces,
         findTasks,
         findProblems,

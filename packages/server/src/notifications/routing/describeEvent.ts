@@ -74,11 +74,12 @@ const dataOfRun = ({ event, subject_id }: Described, run: RunData): EventData =>
   return { chain_run, execution }
 }
 
-const reasonOf = ({ data: { reason, run } }: Described): string | null => {
+const reasonOf = ({ data: { failed_step, reason, run } }: Described): string | null => {
   if (reason != null) return truncate(toOneLine(reason), 300)
-  if (run === undefined || run.error === null) return null
-  const why = parseErrorLine(run.error).message
-  return truncate(toOneLine(run.step === null ? why : `step ${run.step}: ${why}`), 300)
+  const failed = failed_step ?? run
+  if (failed === undefined || failed.error === null) return null
+  const why = parseErrorLine(failed.error).message
+  return truncate(toOneLine(failed.step === null ? why : `step ${failed.step}: ${why}`), 300)
 }
 
 const runFacts = (run: RunData | undefined): ReadonlyArray<MessageFact> =>

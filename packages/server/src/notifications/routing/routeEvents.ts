@@ -370,7 +370,8 @@ const newTaskIncident = (
 ): NewIncident | undefined => {
   const { run } = data
   if (run === undefined || run.kind === "delayed") return undefined
-  const error = run.error === null ? undefined : parseErrorLine(run.error)
+  const { error: line, step } = data.failed_step ?? run
+  const error = line === null ? undefined : parseErrorLine(line)
   const message = error?.message ?? "A step of the run failed."
   return {
     id: nextId(),
@@ -383,10 +384,7 @@ const newTaskIncident = (
     suppressed_by,
     cause: {
       code: error?.code ?? "unknown",
-      message: truncate(
-        toOneLine(run.step === null ? message : `step ${run.step}: ${message}`),
-        300
-      )
+      message: truncate(toOneLine(step === null ? message : `step ${step}: ${message}`), 300)
     }
   }
 }
