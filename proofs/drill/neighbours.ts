@@ -7,7 +7,7 @@ import { eventually, temporaryFolder } from "../../packages/server/test/support/
 import { type AttackName, attacks } from "./neighbours/attacks.ts"
 import { Neighbour, type NeighbourObservations } from "./neighbours/Neighbour.ts"
 import { startNode } from "./fixture/Fixture.ts"
-import { embeddedStore, startPostgres, storeAt } from "./fixture/Store.ts"
+import { embeddedStore, startPostgres, postgresStore } from "./fixture/Store.ts"
 import { tableOf } from "./table.ts"
 
 /**
@@ -35,7 +35,7 @@ export const neighboursDrill = Effect.fnUntraced(function* (options: {
 }) {
   const store = options.isEmbedded
     ? embeddedStore(yield* temporaryFolder("neighbours"))
-    : storeAt((yield* startPostgres).url)
+    : postgresStore((yield* startPostgres).url)
   const node = yield* startNode(store, {
     NODE_OPTIONS: `--max-old-space-size=${heapMb}`,
     RATE_LIMIT: options.isUnlimited ? "0" : String(shippedRateLimit)

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as fs from "node:fs"
 import { type Node, startFixture } from "./fixture/Fixture.ts"
-import { type QueryDatabase, startPostgres, storeAt } from "./fixture/Store.ts"
+import { type QueryDatabase, startPostgres, postgresStore } from "./fixture/Store.ts"
 import { startStream } from "./stream.ts"
 import { tableOf } from "./table.ts"
 import { median } from "../timing/statistics.ts"
@@ -35,7 +35,7 @@ export const soakDrill = Effect.fnUntraced(function* (options: {
 }) {
   const { clients, minutes, perSecond } = options
   const { url } = yield* startPostgres
-  const store = storeAt(url)
+  const store = postgresStore(url)
   const fixture = yield* startFixture({ nodes: [store, store], ask: store.ask })
   const load = yield* fixture.load(clients === undefined ? {} : { clients, pauseMs: 0 })
   const stream = yield* startStream({ node: fixture.nodes[0], databaseUrl: url, perSecond })

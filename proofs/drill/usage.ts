@@ -9,7 +9,7 @@ import {
   type ServerProcess
 } from "../../packages/server/test/support/ServerProcess.ts"
 import { startNode } from "./fixture/Fixture.ts"
-import { startPostgres, storeAt } from "./fixture/Store.ts"
+import { startPostgres, postgresStore } from "./fixture/Store.ts"
 import { tableOf } from "./table.ts"
 
 /**
@@ -17,7 +17,7 @@ import { tableOf } from "./table.ts"
  * always match its history.
  */
 export const usageDrill = Effect.fnUntraced(function* (runs: number) {
-  const store = storeAt((yield* startPostgres).url)
+  const store = postgresStore((yield* startPostgres).url)
   const sink = yield* startSink(() => callMs)
   const [victim, other] = yield* Effect.all([startNode(store), startNode(store)])
   const owner = yield* newUser(victim)

@@ -18,14 +18,14 @@ export class NoCredentialError extends SchedulingError {
 }
 
 /** The `detail` of an error response. */
-export interface ErrorDetail {
+export interface ErrorResponseDetail {
   readonly error: string
   readonly message: string
 }
 
 export interface ErrorResponse {
   readonly status: number
-  readonly detail: ErrorDetail
+  readonly detail: ErrorResponseDetail
   readonly headers: Headers
 }
 
@@ -38,7 +38,7 @@ export class ApiError extends SchedulingError {
   readonly status: number
   /** A stable, machine-readable error code. */
   readonly code: string
-  readonly detail: ErrorDetail
+  readonly detail: ErrorResponseDetail
   /** The message without the status, for display. */
   declare readonly reason: string
   /** Identifies the request in the service's logs. */
@@ -89,7 +89,7 @@ export class ServerError extends ApiError {
 }
 
 /** Appends a request's issues to the message, so that they appear in logs. */
-const reasonOf = (detail: ErrorDetail & { readonly issues?: unknown }): string => {
+const reasonOf = (detail: ErrorResponseDetail & { readonly issues?: unknown }): string => {
   if (!Array.isArray(detail.issues)) return detail.message
   const issues = detail.issues.map(({ message }: { readonly message: string }) => message)
   return [detail.message, ...issues].join(" ")

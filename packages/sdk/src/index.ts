@@ -7,7 +7,7 @@ export {
   ConflictError,
   ConnectionError,
   type ErrorResponse,
-  type ErrorDetail,
+  type ErrorResponseDetail,
   NoCredentialError,
   PermissionError,
   SchedulingError,

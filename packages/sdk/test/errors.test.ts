@@ -4,7 +4,7 @@ import {
   BillingUnavailable,
   PaymentFailed
 } from "@scheduling/domain/billing/BillingErrors"
-import { NotApprover } from "@scheduling/domain/executions/Approval"
+import { NotApprover } from "@scheduling/domain/executions/PendingApproval"
 import * as DomainErrors from "@scheduling/domain/shared/Errors"
 import * as Sdk from "@scheduling/sdk"
 import { inspect } from "node:util"

@@ -7,7 +7,7 @@ import {
   temporaryFolder
 } from "../../../packages/server/test/support/ServerProcess.ts"
 import { type Node, countRunningRuns, startFixture } from "../fixture/Fixture.ts"
-import { startPostgres, storeAt } from "../fixture/Store.ts"
+import { startPostgres, postgresStore } from "../fixture/Store.ts"
 
 const preload = path.resolve(
   import.meta.dirname,
@@ -26,7 +26,7 @@ const stepMs = 600_000
  */
 export const clockDrill = Effect.gen(function* () {
   const offset = path.join(yield* temporaryFolder("clock"), "offset")
-  const store = storeAt((yield* startPostgres).url)
+  const store = postgresStore((yield* startPostgres).url)
   const stepped = {
     ...store,
     env: { ...store.env, NODE_OPTIONS: `--import ${preload}`, CLOCK_OFFSET_FILE: offset }

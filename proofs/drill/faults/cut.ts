@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { startTcpProxy } from "../../../packages/server/test/support/TcpProxy.ts"
 import { countRunningRuns, startFixture } from "../fixture/Fixture.ts"
-import { startPostgres, storeAt } from "../fixture/Store.ts"
+import { startPostgres, postgresStore } from "../fixture/Store.ts"
 
 /** How long a node can take to notice the cut: 35 s of silence, checked every 7 s. */
 const noticeCutWithinSeconds = 60
@@ -13,9 +13,9 @@ const noticeCutWithinSeconds = 60
 export const cutDrill = Effect.gen(function* () {
   const postgres = yield* startPostgres
   const network = yield* startTcpProxy(postgres.url)
-  const store = storeAt(postgres.url)
+  const store = postgresStore(postgres.url)
   const fixture = yield* startFixture({
-    nodes: [storeAt(network.url), store],
+    nodes: [postgresStore(network.url), store],
     ask: store.ask
   })
   const [lonely, other] = fixture.nodes

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { steppableClock } from "../../../packages/server/test/support/PostgresCluster.ts"
 import { sendJson, eventually } from "../../../packages/server/test/support/ServerProcess.ts"
 import { startFixture } from "../fixture/Fixture.ts"
-import { startPostgresWith, storeAt } from "../fixture/Store.ts"
+import { startPostgresWith, postgresStore } from "../fixture/Store.ts"
 
 const hourMs = 3_600_000
 
@@ -23,7 +23,7 @@ const goesOnWithinMs = 60_000
  */
 export const databaseClockDrill = Effect.gen(function* () {
   const { env, setAhead } = yield* steppableClock
-  const store = storeAt((yield* startPostgresWith(env)).url)
+  const store = postgresStore((yield* startPostgresWith(env)).url)
   const fixture = yield* startFixture({ nodes: [store, store], ask: store.ask })
   const load = yield* fixture.load()
 

@@ -3,7 +3,7 @@ import { makeStandby } from "../../../packages/server/test/support/PostgresClust
 import { eventually } from "../../../packages/server/test/support/ServerProcess.ts"
 import { startTcpProxy } from "../../../packages/server/test/support/TcpProxy.ts"
 import { countRunningRuns, startFixture } from "../fixture/Fixture.ts"
-import { startPostgres, storeAt } from "../fixture/Store.ts"
+import { startPostgres, postgresStore } from "../fixture/Store.ts"
 
 /**
  * Loses the primary together with its machine, and promotes its synchronous standby. The nodes know
@@ -22,7 +22,7 @@ export const failoverDrill = Effect.gen(function* () {
     return stdout.trim() === "sync"
   })
   const address = yield* startTcpProxy(primary.url)
-  const store = storeAt(address.url)
+  const store = postgresStore(address.url)
   const { finish, load, nodes, recovered } = yield* startFixture({
     nodes: [store, store],
     ask: store.ask

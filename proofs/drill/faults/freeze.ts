@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { eventually } from "../../../packages/server/test/support/ServerProcess.ts"
 import { type Node, countRunningRuns, startFixture } from "../fixture/Fixture.ts"
-import { startPostgres, storeAt } from "../fixture/Store.ts"
+import { startPostgres, postgresStore } from "../fixture/Store.ts"
 
 /**
  * Freezes one of two nodes for longer than its 15 s lease, and then lets it continue. By then, the
@@ -10,7 +10,7 @@ import { startPostgres, storeAt } from "../fixture/Store.ts"
  * results that the thawed node writes must not count.
  */
 export const freezeDrill = Effect.gen(function* () {
-  const store = storeAt((yield* startPostgres).url)
+  const store = postgresStore((yield* startPostgres).url)
   const fixture = yield* startFixture({ nodes: [store, store], ask: store.ask })
   const [frozen, other] = fixture.nodes
   const load = yield* fixture.load()

@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import { countRunningRuns, startFixture } from "../fixture/Fixture.ts"
-import { startPostgres, storeAt } from "../fixture/Store.ts"
+import { startPostgres, postgresStore } from "../fixture/Store.ts"
 
 /** Kills one of two nodes under load. The other node takes over its runs. */
 export const killDrill = Effect.gen(function* () {
-  const store = storeAt((yield* startPostgres).url)
+  const store = postgresStore((yield* startPostgres).url)
   const fixture = yield* startFixture({ nodes: [store, store], ask: store.ask })
   const [victim, other] = fixture.nodes
   const load = yield* fixture.load()

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { countRunningRuns, startFixture } from "../fixture/Fixture.ts"
-import { startPostgres, storeAt } from "../fixture/Store.ts"
+import { startPostgres, postgresStore } from "../fixture/Store.ts"
 
 /**
  * Other clients take all free PostgreSQL connections, while the nodes keep theirs. Then the
@@ -9,8 +9,8 @@ import { startPostgres, storeAt } from "../fixture/Store.ts"
  */
 export const poolDrill = Effect.gen(function* () {
   const postgres = yield* startPostgres
-  const store = storeAt(postgres.url)
-  const { ask } = storeAt(postgres.ownerUrl)
+  const store = postgresStore(postgres.url)
+  const { ask } = postgresStore(postgres.ownerUrl)
   const fixture = yield* startFixture({ nodes: [store, store], ask })
   const { ledger, nodes } = fixture
   const load = yield* fixture.load()

@@ -1,13 +1,13 @@
 import { Effect } from "effect"
 import { countRunningRuns, startFixture } from "../fixture/Fixture.ts"
-import { startPostgres, storeAt } from "../fixture/Store.ts"
+import { startPostgres, postgresStore } from "../fixture/Store.ts"
 
 /**
  * Restarts PostgreSQL under load, first with a clean shutdown, then as if after a power failure.
  */
 export const restartDrill = Effect.gen(function* () {
   const postgres = yield* startPostgres
-  const store = storeAt(postgres.url)
+  const store = postgresStore(postgres.url)
   const { finish, load, nodes, recovered } = yield* startFixture({
     nodes: [store, store],
     ask: store.ask

@@ -13,7 +13,7 @@ import {
   unsentTextProblems,
   referenceCountProblems
 } from "../calls/TemplateCall.ts"
-import { Approval } from "../executions/Approval.ts"
+import { PendingApproval } from "../executions/PendingApproval.ts"
 import { NotificationChannelId, UserId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { keysOfRecords, CallerChosenKey } from "../shared/requests/CallerChosenKey.ts"
@@ -302,7 +302,7 @@ export const ApproveStep = Schema.Struct({
   timeout_seconds: Schema.Int.annotate({
     description: "How long the step waits for a decision, in seconds."
   }),
-  approvers: Approval.fields.approvers,
+  approvers: PendingApproval.fields.approvers,
   run_if: RunIf
 }).annotate({
   identifier: "ApproveStep",

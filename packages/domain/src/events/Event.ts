@@ -1,5 +1,5 @@
 import { Schema, Struct } from "effect"
-import { Approval } from "../executions/Approval.ts"
+import { PendingApproval } from "../executions/PendingApproval.ts"
 import { Execution, ExecutionKind, ExecutionStatus, TaskId } from "../executions/Execution.ts"
 import { IncidentCause, IncidentSubject } from "../incidents/Incident.ts"
 import { MonitorKind, MonitorStatus } from "../monitors/Monitor.ts"
@@ -234,7 +234,7 @@ export const TaskEvent = Schema.Struct({
   description: "A cron task, a delayed task or a chain was changed or has recovered."
 })
 
-export const EventApproval = Approval.annotate({
+export const EventApproval = PendingApproval.annotate({
   identifier: "EventApproval",
   description: "What the step waits for."
 })

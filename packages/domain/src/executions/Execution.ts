@@ -7,7 +7,7 @@ import { CountedPage } from "../shared/requests/Page.ts"
 import { repeatable } from "../shared/requests/repeatable.ts"
 import { tagFilter } from "../shared/Tags.ts"
 import { Timestamp, timestampInput, startedAt, finishedAt } from "../shared/Timestamp.ts"
-import { Approval } from "./Approval.ts"
+import { PendingApproval } from "./PendingApproval.ts"
 import { ExecutionError } from "./ExecutionError.ts"
 import { runInputField } from "./RunRequest.ts"
 
@@ -89,7 +89,7 @@ const fields = {
   }),
   flow_key: Schema.NullOr(Schema.String).annotate({
     description:
-      "The key of the task's `flow`, filled in for this run. Null without a flow, and for runs and steps that were skipped.",
+      "The key of the task's `flow`, filled in for this run. Null if the task has no flow, and for runs and steps that were skipped.",
     examples: ["customer:ada"]
   }),
   trigger: ExecutionTrigger,
@@ -120,7 +120,7 @@ const fields = {
   waits_until: Schema.NullOr(Timestamp).annotate({
     description: "When a step of the kind `wait` ends, while it waits. Otherwise null."
   }),
-  approval: Schema.NullOr(Approval).annotate({
+  approval: Schema.NullOr(PendingApproval).annotate({
     description:
       "What a step of the kind `approve` waits for, until somebody decides. Otherwise null."
   })
@@ -228,7 +228,7 @@ export const Attempt = Schema.Struct({
   dns_ms: milliseconds("The time of the DNS lookup. Null if the connection was reused."),
   connect_ms: milliseconds("The time to connect. Null if the connection was reused."),
   tls_ms: milliseconds(
-    "The time of the TLS handshake. Null without TLS, and if the connection was reused."
+    "The time of the TLS handshake. Null if the call used no TLS, or if the connection was reused."
   ),
   wait_ms: milliseconds("From sending the request to the first byte of the response."),
   made_by: Schema.NullOr(AttemptMaker).annotate({

@@ -14,7 +14,7 @@ import {
   ExecutionPage,
   ScheduledFilters
 } from "./Execution.ts"
-import { DecisionRequest, NotApprover } from "./Approval.ts"
+import { DecisionRequest, NotApprover } from "./PendingApproval.ts"
 import { ExecutionStats, StatsQuery } from "./ExecutionStats.ts"
 import { RerunFilter, Reruns } from "./Rerun.ts"
 

@@ -452,7 +452,7 @@ export class ChainsResource extends ChainsBase {
   /**
    * Get the success rate of a chain over time.
    *
-   * The same statistics for each five minutes, hour or day of the period, for charts.
+   * The uptime statistics for every five minutes, hour or day of the period, for charts.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    *

@@ -427,7 +427,7 @@ export class CronResource extends CronBase {
   /**
    * Get the success rate of a cron task over time.
    *
-   * The same statistics for each five minutes, hour or day of the period, for charts.
+   * The uptime statistics for every five minutes, hour or day of the period, for charts.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    *

@@ -650,7 +650,7 @@ export interface PingKey {
   readonly ping_key: string | null
   /**
    * Append `/` and a heartbeat monitor's key, optionally followed by a signal such as `/start`. Null
-   * without a key.
+   * if there is no key.
    */
   readonly ping_url: string | null
   /** When the key was created. */

@@ -68,7 +68,7 @@ export class MonitorsResource extends Resource {
   /**
    * Get the uptime of a monitor over time.
    *
-   * The same statistics for each five minutes, hour or day of the period, for charts.
+   * The uptime statistics for every five minutes, hour or day of the period, for charts.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *

@@ -370,9 +370,9 @@ export interface ProcessMonitor {
   readonly created_at: Timestamp
   /** When it was last changed. */
   readonly updated_at: Timestamp
-  /** The worker on whose machine the processes run. Null with `labels`. */
+  /** The worker on whose machine the processes run. Null if `labels` is set. */
   readonly worker_id: WorkerId | null
-  /** The labels of the workers that are watched. Null with `worker_id`. */
+  /** The labels of the workers that are watched. Null if `worker_id` is set. */
   readonly labels: ReadonlyArray<string> | null
   readonly judge: ProcessJudge
   /** Which processes are watched. */

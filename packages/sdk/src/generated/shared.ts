@@ -121,15 +121,6 @@ export interface ApiKeyIdentity {
   readonly expires_at: Timestamp | null
 }
 
-export interface Approval {
-  /** What needs approval. Null if the step has no message. */
-  readonly message: string | null
-  /** When the step fails if nobody has decided. */
-  readonly until: Timestamp
-  /** The ids of the members who may decide. Empty if every editor may. */
-  readonly approvers: ReadonlyArray<string>
-}
-
 /** A step of a chain waits for approval. Its message has a link on which people decide. */
 export interface ApprovalEvent {
   /**
@@ -220,7 +211,7 @@ export interface Attempt {
   readonly dns_ms: number | null
   /** The time to connect. Null if the connection was reused. */
   readonly connect_ms: number | null
-  /** The time of the TLS handshake. Null without TLS, and if the connection was reused. */
+  /** The time of the TLS handshake. Null if the call used no TLS, or if the connection was reused. */
   readonly tls_ms: number | null
   /** From sending the request to the first byte of the response. */
   readonly wait_ms: number | null
@@ -996,8 +987,8 @@ export interface Execution {
   /** The name of the chain's step. Null if the execution is not a step. */
   readonly step: string | null
   /**
-   * The key of the task's `flow`, filled in for this run. Null without a flow, and for runs and
-   * steps that were skipped.
+   * The key of the task's `flow`, filled in for this run. Null if the task has no flow, and for runs
+   * and steps that were skipped.
    */
   readonly flow_key: string | null
   readonly trigger: ExecutionTrigger
@@ -1023,7 +1014,7 @@ export interface Execution {
   /** When a step of the kind `wait` ends, while it waits. Otherwise null. */
   readonly waits_until: Timestamp | null
   /** What a step of the kind `approve` waits for, until somebody decides. Otherwise null. */
-  readonly approval: Approval | null
+  readonly approval: PendingApproval | null
 }
 
 /** An execution with all its attempts, oldest first. */
@@ -1038,8 +1029,8 @@ export interface ExecutionDetail {
   /** The name of the chain's step. Null if the execution is not a step. */
   readonly step: string | null
   /**
-   * The key of the task's `flow`, filled in for this run. Null without a flow, and for runs and
-   * steps that were skipped.
+   * The key of the task's `flow`, filled in for this run. Null if the task has no flow, and for runs
+   * and steps that were skipped.
    */
   readonly flow_key: string | null
   readonly trigger: ExecutionTrigger
@@ -1065,7 +1056,7 @@ export interface ExecutionDetail {
   /** When a step of the kind `wait` ends, while it waits. Otherwise null. */
   readonly waits_until: Timestamp | null
   /** What a step of the kind `approve` waits for, until somebody decides. Otherwise null. */
-  readonly approval: Approval | null
+  readonly approval: PendingApproval | null
   /** The input of a manual run. Null if there was none. */
   readonly input: unknown
   /** All attempts, oldest first. */
@@ -1534,6 +1525,15 @@ export interface PasswordChange {
   readonly new_password: string
 }
 
+export interface PendingApproval {
+  /** What needs approval. Null if the step has no message. */
+  readonly message: string | null
+  /** When the step fails if nobody has decided. */
+  readonly until: Timestamp
+  /** The ids of the members who may decide. Empty if every editor may. */
+  readonly approvers: ReadonlyArray<string>
+}
+
 export interface Percentiles {
   /** The median: half of the values are at or below it. */
   readonly p50: number
@@ -1845,7 +1845,7 @@ export interface StepExecution {
   /** When a step of the kind `wait` ends, while it waits. Otherwise null. */
   readonly waits_until: Timestamp | null
   /** What a step of the kind `approve` waits for, until somebody decides. Otherwise null. */
-  readonly approval: Approval | null
+  readonly approval: PendingApproval | null
   /** Why the step failed. Null if it did not fail. */
   readonly error: ExecutionError | null
 }
@@ -1866,7 +1866,7 @@ export interface StepExecutionDetail {
   /** When a step of the kind `wait` ends, while it waits. Otherwise null. */
   readonly waits_until: Timestamp | null
   /** What a step of the kind `approve` waits for, until somebody decides. Otherwise null. */
-  readonly approval: Approval | null
+  readonly approval: PendingApproval | null
   /** Why the step failed. Null if it did not fail. */
   readonly error: ExecutionError | null
   /** The first 10,000 bytes of the last response. Null until the step has finished. */

@@ -4,7 +4,7 @@ import {
   BadRequestError,
   ConflictError,
   type ErrorResponse,
-  type ErrorDetail,
+  type ErrorResponseDetail,
   PermissionError,
   ServerError
 } from "../errors.ts"
@@ -45,14 +45,14 @@ export const toApiError = (response: Response, body: unknown): ApiError => {
   return new (classes.get(detail.error) ?? classOf(status))({ status, headers, detail })
 }
 
-const detailOf = (body: unknown): ErrorDetail | undefined => {
+const detailOf = (body: unknown): ErrorResponseDetail | undefined => {
   // The token endpoint returns errors according to RFC 6749.
   if (isObject(body) && isText(body.error) && isText(body.error_description)) {
     return { error: body.error, message: body.error_description }
   }
   const detail = isObject(body) ? body.detail : undefined
   return isObject(detail) && isText(detail.error) && isText(detail.message)
-    ? (detail as typeof detail & ErrorDetail)
+    ? (detail as typeof detail & ErrorResponseDetail)
     : undefined
 }
 

@@ -52,7 +52,7 @@ export { isAheadOfClock, runInOwnTransactions } from "./isAheadOfClock.ts"
 export { timestampOf, timestampOrNull } from "./timestampOf.ts"
 export {
   runInSavepoint,
-  runInTransactionOf,
+  runInOpenTransactionOf,
   retryAfterDeadlock,
   transactionOf
 } from "./transactionOf.ts"

@@ -35,7 +35,7 @@ export const runInSavepoint =
  * Runs statements of one client in the open transaction of another client. The engine needs this,
  * because its pool is a different client from the pool for requests.
  */
-export const runInTransactionOf =
+export const runInOpenTransactionOf =
   (open: SqlClient.SqlClient, sql: SqlClient.SqlClient) =>
   <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.flatMap(Effect.serviceOption(open.transactionService), (transaction) =>

@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { withServiceAuthor, ChangeLog } from "../accounts/index.ts"
 import { TaskPauses } from "../engine/index.ts"
-import { runInTransactionOf } from "../store/index.ts"
+import { runInOpenTransactionOf } from "../store/index.ts"
 import { pauseChange } from "./pauseChange.ts"
 
 /** Writes to the change log which tasks were paused because they failed too often in a row. */
@@ -28,7 +28,7 @@ export const RecordPausesLayer = Layer.effectDiscard(
         { discard: true }
       ).pipe(
         withServiceAuthor("system", "pause_after_failures"),
-        runInTransactionOf(engineSql, sql)
+        runInOpenTransactionOf(engineSql, sql)
       )
   })
 )

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { jobClientOf } from "../engine/completions/jobs.ts"
+import { completionClientOf } from "../engine/completions/jobs.ts"
 import { heartbeatClientOf, ping } from "../monitoring/monitors.ts"
 import { notificationClientOf } from "../notifications/support/channels.ts"
 import { startHttpReceiver } from "../notifications/support/receivers.ts"
@@ -48,7 +48,7 @@ layer(NodeLayer, { excludeTestServices: true })("a copy of a store under RUNNER=
   it.effect("serves requests, but runs nothing, checks nothing and notifies nobody", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
-      const jobs = jobClientOf(member)
+      const jobs = completionClientOf(member)
       const heartbeats = heartbeatClientOf(member)
       const channels = notificationClientOf(member)
       const target = yield* startHttpReceiver()

@@ -46,8 +46,7 @@ export const canonicalJson = (value: unknown): string => {
   if (typeof fields["toJSON"] === "function") return JSON.stringify(value)
   for (const name of Object.keys(fields).toSorted()) {
     const field = fields[name]
-    if (field !== undefined)
-      text += `${text && ","}${JSON.stringify(name)}:${canonicalJson(field)}`
+    if (field !== undefined) text += `${text && ","}${JSON.stringify(name)}:${canonicalJson(field)}`
   }
   return `{${text}}`
 }

@@ -18,7 +18,7 @@ import {
   type CallProblem
 } from "./fillCall.ts"
 import { loadCall, missingCallFailure } from "./LoadCall.ts"
-import { isPause, type LoadedPause, makeFillPause } from "./fillPause.ts"
+import { isPause, type LoadedPauseStep, makeFillPause } from "./fillPause.ts"
 import { AccessTokens } from "../secrets/AccessTokens.ts"
 import type { CallSecrets } from "../secrets/CallSecrets.ts"
 import { signingError } from "../signing/SigningSecrets.ts"
@@ -82,7 +82,7 @@ export const makeExecute = Effect.gen(function* () {
     const early = run.due_ms - execution.clock.now()
     // Timers have millisecond precision and may fire up to a millisecond early.
     if (early > 0) yield* Effect.sleep(Math.ceil(early))
-    const loaded: Result.Result<LoadedCall | LoadedPause, CallProblem> =
+    const loaded: Result.Result<LoadedCall | LoadedPauseStep, CallProblem> =
       run.withheld === 0 ? inlineCall(run) : yield* loadCall(run, execution)
     if (Result.isFailure(loaded)) return Result.fail(loaded.failure)
     const now_ms = startedAt(run, execution)

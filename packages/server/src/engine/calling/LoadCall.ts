@@ -6,7 +6,7 @@ import { inputIndex, type Pause } from "../chains/ChainVersions.ts"
 import type { ByteReservation } from "../leased-runs/ByteBudget.ts"
 import { maxInlineCallBytes, type RunCall, type StartedRun, type StepPosition } from "../Run.ts"
 import { failWithoutCall, type LoadedCall, type CallProblem } from "./fillCall.ts"
-import type { LoadedPause } from "./fillPause.ts"
+import type { LoadedPauseStep } from "./fillPause.ts"
 
 /**
  * Loads a call that was too large to be returned with the start of its run. Loading begins when the
@@ -55,7 +55,7 @@ export const missingCallFailure = failWithoutCall(
 const noStep = failWithoutCall(executionError("task_changed", "the chain no longer has this step"))
 
 interface Loaded {
-  readonly call: Result.Result<LoadedCall | LoadedPause, CallProblem>
+  readonly call: Result.Result<LoadedCall | LoadedPauseStep, CallProblem>
   /** The memory that the call needs. If `room` is smaller, the long parts were not read. */
   readonly needs: number
 }

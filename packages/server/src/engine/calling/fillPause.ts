@@ -17,7 +17,7 @@ import {
 } from "./fillCall.ts"
 
 /** A step that makes no call, with the data that was read with it. */
-export interface LoadedPause {
+export interface LoadedPauseStep {
   readonly pause: Pause
   readonly step: StepValues
 }
@@ -51,7 +51,7 @@ export const makeFillPause = Effect.map(SqlClient.SqlClient, (sql) => {
 
   return Effect.fnUntraced(function* (
     run: StartedRun,
-    { pause, step }: LoadedPause,
+    { pause, step }: LoadedPauseStep,
     now_ms: number
   ): Effect.fn.Return<FilledPause | Result.Result<never, CallProblem>> {
     const source = pauseText(pause)

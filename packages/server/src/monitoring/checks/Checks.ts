@@ -14,7 +14,7 @@ import {
   confirmationDelayMs,
   decideTargetStatus,
   nextRegularCheckMs,
-  doubtfulDecision,
+  decisionAfterDoubtfulCheck,
   type TargetStatusDecision
 } from "./decideTargetStatus.ts"
 import { NetworkWatch } from "./NetworkWatch.ts"
@@ -306,7 +306,9 @@ interface Decided {
 }
 
 const decide = ({ isDoubtful, result, row }: Finished, at: Date): Decided => {
-  const decision = isDoubtful ? doubtfulDecision(row) : decideTargetStatus(row, row, result.error)
+  const decision = isDoubtful
+    ? decisionAfterDoubtfulCheck(row)
+    : decideTargetStatus(row, row, result.error)
   const ms = at.getTime()
   const nextMs = decision.isToBeConfirmed
     ? ms + confirmationDelayMs

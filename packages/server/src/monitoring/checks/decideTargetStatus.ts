@@ -55,7 +55,7 @@ export const decideTargetStatus = (
  * The decision after a failure that this node itself may have caused. The status stays as it is, and
  * the next check follows within seconds.
  */
-export const doubtfulDecision = ({
+export const decisionAfterDoubtfulCheck = ({
   failures,
   status,
   successes

@@ -1,5 +1,5 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { Approval } from "@scheduling/domain/executions/Approval"
+import type { PendingApproval } from "@scheduling/domain/executions/PendingApproval"
 import type { ExecutionStatus, ExecutionTrigger } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer, Option, type Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
@@ -25,7 +25,7 @@ export interface StepRow {
   readonly error: string | null
   readonly awaiting_since: Date | null
   readonly waits_until: Date | null
-  readonly approval: Approval | null
+  readonly approval: PendingApproval | null
   /**
    * The names of all steps with which the run started. The run's row in `runs` contains them while
    * the run is unfinished.

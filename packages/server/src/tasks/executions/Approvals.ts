@@ -1,5 +1,5 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { type Approval, NotApprover } from "@scheduling/domain/executions/Approval"
+import { type PendingApproval, NotApprover } from "@scheduling/domain/executions/PendingApproval"
 import { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
 import type { ExecutionId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
@@ -16,7 +16,7 @@ export interface RequestedApproval {
   readonly chain: string
   readonly step: string | null
   /** The approval. Null if the step no longer waits. */
-  readonly approval: Pick<Approval, "approvers" | "message"> | null
+  readonly approval: Pick<PendingApproval, "approvers" | "message"> | null
 }
 
 /** Approves and rejects steps of chains that wait for approval. */

@@ -11,7 +11,7 @@ import {
   type ProgressLine,
   TaskId
 } from "@scheduling/domain/executions/Execution"
-import type { Approval } from "@scheduling/domain/executions/Approval"
+import type { PendingApproval } from "@scheduling/domain/executions/PendingApproval"
 import { Context, Effect, Layer, Option, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { flowKeyOfRun, hasBegun, parseExchangeText, apiStatus } from "../../engine/index.ts"
@@ -44,7 +44,7 @@ export interface ExecutionRow {
   readonly error: string | null
   readonly awaiting_since: Date | null
   readonly waits_until: Date | null
-  readonly approval: Approval | null
+  readonly approval: PendingApproval | null
 }
 
 export interface ExecutionDetailRow extends ExecutionRow {

@@ -1,7 +1,7 @@
 import { Api } from "@scheduling/domain/Api"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Principal } from "@scheduling/domain/auth/Principal"
-import type { DecisionRequest } from "@scheduling/domain/executions/Approval"
+import type { DecisionRequest } from "@scheduling/domain/executions/PendingApproval"
 import { Execution } from "@scheduling/domain/executions/Execution"
 import type { ExecutionId } from "@scheduling/domain/shared/Ids"
 import * as Rerun from "@scheduling/domain/executions/Rerun"

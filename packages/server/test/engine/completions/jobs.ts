@@ -58,7 +58,7 @@ export const supersededResponse = "409 too late: another attempt has begun"
 export const contradictedResponse = "409 this attempt has already finished with a different result"
 export const finishedResponse = "410 too late: this attempt has already finished"
 
-export const jobClientOf = ({ access_token: token, workspace }: Member) => {
+export const completionClientOf = ({ access_token: token, workspace }: Member) => {
   const request = (method: string, at: string, body?: object) =>
     ask(method, workspace + at, { token, ...(body !== undefined && { body }) })
   // oxlint-disable-next-line typescript/no-explicit-any -- the assertions check the body
@@ -92,4 +92,7 @@ export const jobClientOf = ({ access_token: token, workspace }: Member) => {
   }
 }
 
-export const setUpJobs = Effect.map(signUp(), (member) => ({ member, ...jobClientOf(member) }))
+export const setUpJobs = Effect.map(signUp(), (member) => ({
+  member,
+  ...completionClientOf(member)
+}))

@@ -1,7 +1,7 @@
 // @tags slow
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
-import { jobClientOf, startTarget } from "../completions/jobs.ts"
+import { completionClientOf, startTarget } from "../completions/jobs.ts"
 import { notificationClientOf } from "../../notifications/support/channels.ts"
 import {
   ask,
@@ -69,8 +69,8 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that cannot be decrypt
     () =>
       Effect.gen(function* () {
         const lost = yield* signUpBefore
-        const jobs = jobClientOf(lost)
-        const others = jobClientOf(yield* signUp())
+        const jobs = completionClientOf(lost)
+        const others = completionClientOf(yield* signUp())
         const { url, urls } = yield* startTarget(() => ({ status: 200 }))
 
         const ids = yield* Effect.forEach(times(5, String), () =>
@@ -105,7 +105,7 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that cannot be decrypt
   it.effect("fail the runs that a worker claims", () =>
     Effect.gen(function* () {
       const lost = yield* signUpBefore
-      const jobs = jobClientOf(lost)
+      const jobs = completionClientOf(lost)
       const { body: worker } = yield* workerClientOf(lost).create({ labels: ["office"] })
       const agent = agentClientOf(worker.token)
       const session = Number((yield* agent.hello()).body.session)
@@ -126,7 +126,7 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that cannot be decrypt
       const channels = notificationClientOf(lost)
       const { body: channel } = yield* channels.create({ config: { url } })
       yield* channels.test(channel.id)
-      const found = jobClientOf(lost)
+      const found = completionClientOf(lost)
       const tried = yield* found.until(
         `/notifications/deliveries?channel_id=${channel.id}`,
         ({ data }) => data[0]?.error !== null
@@ -141,7 +141,7 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that cannot be decrypt
       const { channel, ...lost } = yield* signUpBefore
       const channels = notificationClientOf(lost)
       yield* channels.test(channel.id)
-      const tried = yield* jobClientOf(lost).until(
+      const tried = yield* completionClientOf(lost).until(
         `/notifications/deliveries?channel_id=${channel.id}`,
         ({ data }) => data[0]?.error !== null
       )
@@ -175,7 +175,7 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that cannot be decrypt
       })
       assert.strictEqual(statusAndError(again), "200", again.text)
       yield* channels.test(channel.id)
-      yield* jobClientOf(lost).until(
+      yield* completionClientOf(lost).until(
         `/notifications/deliveries?channel_id=${channel.id}&status=delivered`,
         ({ data }) => data.length === 1
       )

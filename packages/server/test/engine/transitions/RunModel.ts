@@ -38,7 +38,7 @@ export interface ModelRun {
   }
 }
 
-export interface ModelEnd {
+export interface ModelRunEnd {
   readonly status: "succeeded" | "failed" | "cancelled" | "skipped"
   /** True if the last attempt has started. */
   readonly started: boolean
@@ -48,7 +48,7 @@ export interface ModelEnd {
 
 export interface ModelExecution {
   readonly id: string
-  readonly status: ModelEnd["status"]
+  readonly status: ModelRunEnd["status"]
   readonly attempts: number
   /** The numbers of the attempts that are recorded separately from the execution. */
   readonly earlier: ReadonlyArray<number>
@@ -188,7 +188,7 @@ export class RunModel {
   /**
    * Releases one waiting run per task, regardless of how many of the task's runs finish together.
    */
-  finish(runs: ReadonlyArray<ModelRun>, endOf: (run: ModelRun) => ModelEnd, next: NextStepId) {
+  finish(runs: ReadonlyArray<ModelRun>, endOf: (run: ModelRun) => ModelRunEnd, next: NextStepId) {
     const releasing = new Set<string>()
     for (const run of runs) this.runs.delete(run.id)
     for (const run of runs) {

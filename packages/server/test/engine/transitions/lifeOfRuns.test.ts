@@ -30,7 +30,7 @@ import { insertQueue } from "../queues/queues.ts"
 import { RunQueueLayer } from "../runner/support/engine.ts"
 import { insertTask, insertWorkspace, callStep } from "../runner/support/tasks.ts"
 import {
-  type ModelEnd,
+  type ModelRunEnd,
   type ModelExecution,
   type ModelRun,
   type ModelTask,
@@ -355,7 +355,7 @@ const finishWith = Effect.fnUntraced(function* (
   world: World,
   ticket: ModelRun,
   settlement: Settlement,
-  end: ModelEnd | "retry"
+  end: ModelRunEnd | "retry"
 ) {
   const { dice, model, sql } = world
   const node = ticket.holder ?? someNode(world)
