@@ -50,7 +50,7 @@ describe.skipIf(skipReason !== undefined)("an account", () => {
     const codes = await page.getByRole("region", { name: "recovery codes" }).textContent()
     expect(codes?.split("\n")).toHaveLength(10)
     await page.getByRole("button", { name: "I have saved the codes" }).click()
-    await page.getByText("You have 10 recovery codes left").waitFor()
+    await page.getByText("Recovery codes left: 10").waitFor()
 
     const signInWith = async (...tried: ReadonlyArray<string>) => {
       const { page: next } = await panel.open()

@@ -74,7 +74,9 @@ describe.skipIf(skipReason !== undefined)("the cause of a failure", () => {
       await changed.getByText(/Ada Lovelace changed url .* before the failure/).waitFor()
       await changed.getByText(url).waitFor()
       await changed.getByText(wrongUrl).waitFor()
-      const others = page.getByRole("group", { name: "Other changes before the failure" })
+      const others = page.getByRole("group", {
+        name: "Changes to other records before the failure"
+      })
       await others.getByText(/Ada Lovelace set a new value for the secret SHOP_TOKEN/).waitFor()
       await others.getByText(/Ada Lovelace paused Import/).waitFor()
     }

@@ -75,8 +75,8 @@ describe.skipIf(skipReason !== undefined)("the trend of the overview", () => {
     const overview = `${panel.url()}/w/${person.workspaceId}`
     await page.goto(overview)
     const section = page.getByRole("group", { name: "Last 24 hours" })
-    await section.getByText("No earlier data").waitFor()
-    const rates = section.getByRole("listbox", { name: "Success rate by hour, at most 100%" })
+    await section.getByText("No runs a week ago").waitFor()
+    const rates = section.getByRole("listbox", { name: "Success rate per hour, at most 100%" })
     await rates.getByRole("option", { name: /: 100%$/ }).waitFor()
     await section.getByText("0%", { exact: true }).waitFor()
 

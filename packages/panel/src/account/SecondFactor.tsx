@@ -53,7 +53,7 @@ export const SecondFactor = () => {
             <Status of={data.enabled ? "active" : "off"} />
             <p className="mt-1 text-sm text-soft">
               {data.enabled
-                ? `Signing in requires a code. You have ${data.recovery_codes_left} recovery codes left.`
+                ? `Signing in requires a code. Recovery codes left: ${data.recovery_codes_left}.`
                 : "With a second factor, a stolen password is not enough to sign in."}
             </p>
           </div>

@@ -41,7 +41,9 @@ export const UsagePage = () => {
 
 /** The limits whose names do not say what is counted. */
 const names: Readonly<Record<string, string>> = {
-  api_keys: "All API keys, also revoked and expired ones"
+  api_keys: "All API keys, including revoked and expired ones",
+  second_precision_tasks: "Tasks with second precision",
+  executions_a_month: "Executions this month"
 }
 
 const nameOf = (quota: string) =>
@@ -65,7 +67,8 @@ const Limit = ({ limit: { limit, quota, used } }: { readonly limit: UsedLimit })
         />
       </span>
       <span className="nums text-right text-soft">
-        {formatCount(used)} {limit === null ? "unlimited" : `of ${formatCount(limit)}`}
+        {formatCount(used)}
+        {limit === null ? ", no limit" : ` of ${formatCount(limit)}`}
       </span>
     </div>
   )

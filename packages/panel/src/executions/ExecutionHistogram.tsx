@@ -39,7 +39,7 @@ export const ExecutionHistogram = ({
         bars={bars}
         period={search}
         onPeriod={filter}
-        note={`${task_id === undefined ? "All tasks" : "This task"}, by ${query.bucket}`}
+        note={`${task_id === undefined ? "All tasks" : "This task"}, per ${query.bucket}`}
       />
     </div>
   )

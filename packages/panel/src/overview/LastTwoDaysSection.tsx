@@ -81,7 +81,7 @@ export const LastTwoDaysSection = ({
             bars={bars}
             period={period}
             onPeriod={onPeriod}
-            note={`All tasks, by ${isTooMuch || perBar === 4 ? "hour" : perBar === 8 ? "2 hours" : `${(quarterHourMs / 60_000) * perBar} minutes`}`}
+            note={`All tasks, per ${isTooMuch || perBar === 4 ? "hour" : perBar === 8 ? "2 hours" : `${(quarterHourMs / 60_000) * perBar} minutes`}`}
           />
         )}
       </div>

@@ -62,14 +62,14 @@ const columns: ReadonlyArray<Column<FailureGroup>> = [
   },
   {
     key: "count",
-    head: "Failures",
+    head: "Recent failures",
     className: "w-48 shrink-0 max-sm:w-28",
     cell: ({ count, since }) =>
       count === 1 ? (
         "1"
       ) : (
         <>
-          {formatCount(count)} since <ShortTime at={since} />
+          {formatCount(count)}, first at <ShortTime at={since} />
         </>
       )
   },

@@ -43,11 +43,11 @@ export const TrendSection = () => {
       title="Last 24 hours"
       actions={
         <span className="flex flex-wrap justify-end gap-x-5 gap-y-1 text-xs text-faint">
-          <LegendKey className="bg-live" name="By hour" />
+          <LegendKey className="bg-live" name="Per hour" />
           {hasEarlier ? (
             <LegendKey className="bg-faint/60" name="Same hour last week" />
           ) : (
-            "No earlier data"
+            "No runs a week ago"
           )}
         </span>
       }
@@ -118,7 +118,7 @@ const TrendChart = ({
   return (
     <div className="mt-4">
       <LineChart
-        label={`${measure.name} by hour`}
+        label={`${measure.name} per hour`}
         columns={hours.map(({ start, usual, value }) => ({
           start,
           end: start + hourMs,

@@ -104,7 +104,7 @@ const OtherChanges = (failure: Failure) => {
   if (others.length === 0) return null
   return (
     <Section
-      title="Other changes before the failure"
+      title="Changes to other records before the failure"
       actions={
         <ButtonLink size="small" to="/w/$workspaceId/audit" params={{ workspaceId }}>
           Audit log
@@ -125,7 +125,7 @@ const OtherChanges = (failure: Failure) => {
 
 const BeforeFailure = ({ at, end }: { readonly at: string; readonly end: number }) => (
   <>
-    <span className="font-medium">{formatDuration(end - Date.parse(at))} before the failure</span>,{" "}
+    {formatDuration(end - Date.parse(at))} before the failure,{" "}
     <ShortTime at={at} className="text-faint" />
   </>
 )

@@ -65,8 +65,12 @@ export const ChannelForm = ({
             placeholder="Operations"
           />
         </Field>
-        <Field label="Tags" hint="Separate tags with commas." error={form.errorOf("tags")}>
-          <Input {...form.text("tags")} placeholder="night" />
+        <Field
+          label="Tags"
+          hint="To filter the list of channels. Separate tags with commas."
+          error={form.errorOf("tags")}
+        >
+          <Input {...form.text("tags")} placeholder="team-a" />
         </Field>
         <ConfigFields
           fields={fields}
