@@ -45,7 +45,7 @@ export const renderCall = (
     : Result.succeed({ url: url.success, headers: headers.success, body: body.success })
 }
 
-/** The maximum length of a text with its values filled in. */
+/** The maximum length of a wait step's `until` or an approval's message, with values filled in. */
 const maxTextLength = 1_000
 
 /** Substitutes the references of a text that is not sent to a target. */

@@ -57,7 +57,7 @@ export class MonitorsApi extends HttpApiGroup.make("monitors")
       .annotateMerge(
         docs(
           "Get the uptime of a monitor over time",
-          "The same statistics for each five minutes, hour or day of the period, for charts."
+          "The uptime statistics for every five minutes, hour or day of the period, for charts."
         )
       )
   )

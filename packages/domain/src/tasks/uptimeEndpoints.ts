@@ -52,7 +52,7 @@ export const uptimeEndpoints = <
       .annotateMerge(
         docs(
           `Get the success rate of ${noun} over time`,
-          "The same statistics for each five minutes, hour or day of the period, for charts."
+          "The uptime statistics for every five minutes, hour or day of the period, for charts."
         )
       )
   ] as const

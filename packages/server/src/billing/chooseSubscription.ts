@@ -17,8 +17,8 @@ export const chooseSubscription = (
 }
 
 /**
- * The statuses of subscriptions that ended or were never paid. `incomplete` is not one of them:
- * such a subscription awaits its first payment, and expires after 23 hours.
+ * The statuses of subscriptions that have ended or were never paid. An `incomplete` subscription
+ * awaits its first payment. Stripe lets it expire after 23 hours.
  */
 const inactiveStatuses: ReadonlySet<string> = new Set([
   "canceled",

@@ -20,7 +20,7 @@ export const PingKey = Schema.Struct({
     })
   ).annotate({
     description:
-      "Append `/` and a heartbeat monitor's key, optionally followed by a signal such as `/start`. Null without a key."
+      "Append `/` and a heartbeat monitor's key, optionally followed by a signal such as `/start`. Null if there is no key."
   }),
   created_at: Schema.NullOr(Timestamp).annotate({ description: "When the key was created." })
 }).annotate({

@@ -291,10 +291,10 @@ export const LastProcessReport = Schema.Struct({
 export const ProcessMonitor = Schema.Struct({
   ...monitorFields,
   worker_id: Schema.NullOr(WorkerId).annotate({
-    description: "The worker on whose machine the processes run. Null with `labels`."
+    description: "The worker on whose machine the processes run. Null if `labels` is set."
   }),
   labels: Schema.NullOr(Schema.Array(Schema.String)).annotate({
-    description: "The labels of the workers that are watched. Null with `worker_id`.",
+    description: "The labels of the workers that are watched. Null if `worker_id` is set.",
     examples: [["web"]]
   }),
   judge: ProcessJudge,
