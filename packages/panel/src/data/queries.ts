@@ -4,7 +4,9 @@ import {
   QueryClient,
   queryOptions,
   type QueryKey,
-  useInfiniteQuery
+  useInfiniteQuery,
+  useQuery,
+  type UseQueryOptions
 } from "@tanstack/react-query"
 import { useMemo } from "react"
 import { client } from "./client.ts"
@@ -65,6 +67,14 @@ export const useList = <A>(options: ReturnType<typeof listOptions<A>>) => {
     error: query.error,
     refetch: query.refetch
   }
+}
+
+/** Returns the props for `List` of a list that is fetched as a whole. */
+export const useWholeList = <Rows extends ReadonlyArray<unknown>, Key extends QueryKey>(
+  options: UseQueryOptions<Rows, Error, Rows, Key>
+) => {
+  const { data = [], error, isPending, refetch } = useQuery(options)
+  return { rows: data, isLoading: isPending, error, refetch }
 }
 
 /** Returns query options that refetch even if the cached data is fresh. */

@@ -1,14 +1,11 @@
 import type { MaintenanceWindow } from "@scheduling/sdk"
-import { useQuery } from "@tanstack/react-query"
-import { Construction, Plus } from "lucide-react"
-import { useState } from "react"
+import { Construction } from "lucide-react"
 import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
-import { bypassCache } from "../data/queries.ts"
-import { Button } from "../ui/actions/Button.tsx"
+import { bypassCache, useWholeList } from "../data/queries.ts"
+import { useCreateSheet } from "../ui/actions/useCreateSheet.tsx"
 import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { type Column, List, menuColumn, rowNameClass, rowDetailClass } from "../ui/lists/List.tsx"
-import { RoleGate } from "../ui/role.tsx"
 import { formatDuration } from "../ui/values/format.ts"
 import { Status } from "../ui/values/Status.tsx"
 import { ShortTime } from "../ui/values/Time.tsx"
@@ -18,32 +15,28 @@ import { maintenanceOptions } from "./queries.ts"
 
 export const MaintenancePage = () => {
   const { workspaceId } = useWorkspace()
-  const [isCreating, setCreating] = useState(false)
-  const { data, error, isPending, refetch } = useQuery(
+  const list = useWholeList(
     bypassCache({ ...maintenanceOptions(workspaceId), refetchInterval: 30_000 })
   )
-  const create = (
-    <RoleGate role="editor">
-      <Button look="main" icon={<Plus />} onClick={() => setCreating(true)}>
-        New maintenance window
-      </Button>
-    </RoleGate>
-  )
+  const create = useCreateSheet("New maintenance window", (onClose) => (
+    <MaintenanceSheet onClose={onClose} />
+  ))
   return (
     <Page
       title="Maintenance"
       description="Periods in which failures open no incidents and nobody is notified."
-      actions={create}
+      actions={create.button}
     >
       <List
+        {...list}
         label="Maintenance windows"
-        rows={data ?? []}
-        isLoading={isPending}
-        error={error}
-        refetch={refetch}
         columns={columns}
         empty={
-          <EmptyState title="No maintenance windows yet" icon={<Construction />} action={create}>
+          <EmptyState
+            title="No maintenance windows yet"
+            icon={<Construction />}
+            action={create.button}
+          >
             <p className="mb-6">
               Plan a period in which failures are expected. Monitors and tasks that still fail when
               it ends open incidents.
@@ -63,7 +56,7 @@ export const MaintenancePage = () => {
           </EmptyState>
         }
       />
-      {isCreating && <MaintenanceSheet onClose={() => setCreating(false)} />}
+      {create.sheet}
     </Page>
   )
 }

@@ -1,13 +1,11 @@
 import type { Queue } from "@scheduling/sdk"
-import { ListOrdered, Plus } from "lucide-react"
-import { useState } from "react"
+import { ListOrdered } from "lucide-react"
 import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
-import { Button } from "../ui/actions/Button.tsx"
+import { useCreateSheet } from "../ui/actions/useCreateSheet.tsx"
 import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { type Column, List, menuColumn, rowDetailClass } from "../ui/lists/List.tsx"
-import { RoleGate } from "../ui/role.tsx"
 import { Status } from "../ui/values/Status.tsx"
 import { describeLimits } from "./describeLimits.ts"
 import { pollQueuesMs, queueQueries } from "./queries.ts"
@@ -16,30 +14,23 @@ import { QueueSheet } from "./QueueSheet.tsx"
 
 export const QueuesPage = () => {
   const { workspaceId } = useWorkspace()
-  const [isCreating, setCreating] = useState(false)
   const list = useList({
     ...queueQueries.list(workspaceId),
     refetchInterval: pollQueuesMs
   })
-  const create = (
-    <RoleGate role="editor">
-      <Button look="main" icon={<Plus />} onClick={() => setCreating(true)}>
-        New queue
-      </Button>
-    </RoleGate>
-  )
+  const create = useCreateSheet("New queue", (onClose) => <QueueSheet onClose={onClose} />)
   return (
     <Page
       title="Queues"
       description="Limits shared by tasks and chains: how many runs are active at the same time, and how many start per second."
-      actions={create}
+      actions={create.button}
     >
       <List
         {...list}
         label="Queues"
         columns={columns}
         empty={
-          <EmptyState title="No queues yet" icon={<ListOrdered />} action={create}>
+          <EmptyState title="No queues yet" icon={<ListOrdered />} action={create.button}>
             <p className="mb-6">
               Give tasks that call the same server the same queue, so that the server never gets
               more concurrent calls than it can handle.
@@ -53,7 +44,7 @@ export const QueuesPage = () => {
           </EmptyState>
         }
       />
-      {isCreating && <QueueSheet onClose={() => setCreating(false)} />}
+      {create.sheet}
     </Page>
   )
 }

@@ -1,14 +1,11 @@
 import type { Secret } from "@scheduling/sdk"
-import { useQuery } from "@tanstack/react-query"
-import { Lock, Plus } from "lucide-react"
-import { useState } from "react"
+import { Lock } from "lucide-react"
 import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
-import { bypassCache } from "../data/queries.ts"
-import { Button } from "../ui/actions/Button.tsx"
+import { bypassCache, useWholeList } from "../data/queries.ts"
+import { useCreateSheet } from "../ui/actions/useCreateSheet.tsx"
 import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { type Column, List, menuColumn, rowNameClass, rowDetailClass } from "../ui/lists/List.tsx"
-import { RoleGate } from "../ui/role.tsx"
 import { RelativeTime } from "../ui/values/Time.tsx"
 import { secretsOptions } from "./queries.ts"
 import { SecretMenu } from "./SecretMenu.tsx"
@@ -18,36 +15,21 @@ import { SecretUseLinks } from "./SecretUseLinks.tsx"
 
 export const SecretsPage = () => {
   const { workspaceId } = useWorkspace()
-  const [isCreating, setCreating] = useState(false)
   // The list is refetched on each visit, because editing a task can change which secrets it uses.
-  const {
-    data = [],
-    error,
-    isPending,
-    refetch
-  } = useQuery(bypassCache(secretsOptions(workspaceId)))
-  const create = (
-    <RoleGate role="editor">
-      <Button look="main" icon={<Plus />} onClick={() => setCreating(true)}>
-        New secret
-      </Button>
-    </RoleGate>
-  )
+  const list = useWholeList(bypassCache(secretsOptions(workspaceId)))
+  const create = useCreateSheet("New secret", (onClose) => <SecretSheet onClose={onClose} />)
   return (
     <Page
       title="Secrets"
       description="Tokens, passwords and keys that calls can use but nobody can read. Each is sent only to its allowed hosts."
-      actions={create}
+      actions={create.button}
     >
       <List
+        {...list}
         label="Secrets"
-        rows={data.map((secret) => ({ ...secret, id: secret.name }))}
-        isLoading={isPending}
-        error={error}
-        refetch={refetch}
         columns={columns}
         empty={
-          <EmptyState title="No secrets yet" icon={<Lock />} action={create}>
+          <EmptyState title="No secrets yet" icon={<Lock />} action={create.button}>
             <p className="mb-6">
               A secret keeps a credential out of your tasks. It is inserted when a call is made, and
               only if the call goes to one of its allowed hosts.
@@ -63,12 +45,12 @@ export const SecretsPage = () => {
           </EmptyState>
         }
       />
-      {isCreating && <SecretSheet onClose={() => setCreating(false)} />}
+      {create.sheet}
     </Page>
   )
 }
 
-const columns: ReadonlyArray<Column<Secret & { readonly id: string }>> = [
+const columns: ReadonlyArray<Column<Secret>> = [
   {
     key: "name",
     head: "Name",

@@ -1,14 +1,11 @@
 import type { StatusPage } from "@scheduling/sdk"
-import { useQuery } from "@tanstack/react-query"
-import { ExternalLink, Globe, Lock, Plus } from "lucide-react"
-import { useState } from "react"
+import { ExternalLink, Globe, Lock } from "lucide-react"
 import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
-import { bypassCache } from "../data/queries.ts"
-import { Button } from "../ui/actions/Button.tsx"
+import { bypassCache, useWholeList } from "../data/queries.ts"
+import { useCreateSheet } from "../ui/actions/useCreateSheet.tsx"
 import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { type Column, List, menuColumn, rowNameClass, rowDetailClass } from "../ui/lists/List.tsx"
-import { RoleGate } from "../ui/role.tsx"
 import { RelativeTime } from "../ui/values/Time.tsx"
 import { statusPageUrl, statusPagesOptions } from "./queries.ts"
 import { StatusPageMenu } from "./StatusPageMenu.tsx"
@@ -16,35 +13,22 @@ import { StatusPageSheet } from "./StatusPageSheet.tsx"
 
 export const StatusPagesPage = () => {
   const { workspaceId } = useWorkspace()
-  const [isCreating, setCreating] = useState(false)
-  const {
-    data = [],
-    error,
-    isPending,
-    refetch
-  } = useQuery(bypassCache(statusPagesOptions(workspaceId)))
-  const create = (
-    <RoleGate role="editor">
-      <Button look="main" icon={<Plus />} onClick={() => setCreating(true)}>
-        New status page
-      </Button>
-    </RoleGate>
-  )
+  const list = useWholeList(bypassCache(statusPagesOptions(workspaceId)))
+  const create = useCreateSheet("New status page", (onClose) => (
+    <StatusPageSheet onClose={onClose} />
+  ))
   return (
     <Page
       title="Status pages"
       description="Public pages with the status of the monitors that you choose."
-      actions={create}
+      actions={create.button}
     >
       <List
+        {...list}
         label="Status pages"
-        rows={data.map((page) => ({ ...page, id: page.slug }))}
-        isLoading={isPending}
-        error={error}
-        refetch={refetch}
         columns={columns}
         empty={
-          <EmptyState title="No status pages yet" icon={<Globe />} action={create}>
+          <EmptyState title="No status pages yet" icon={<Globe />} action={create.button}>
             <p className="mb-6">
               Show your users the status of your services, with 90 days of history. Only the
               monitors that you choose appear.
@@ -59,12 +43,12 @@ export const StatusPagesPage = () => {
           </EmptyState>
         }
       />
-      {isCreating && <StatusPageSheet onClose={() => setCreating(false)} />}
+      {create.sheet}
     </Page>
   )
 }
 
-const columns: ReadonlyArray<Column<StatusPage & { readonly id: string }>> = [
+const columns: ReadonlyArray<Column<StatusPage>> = [
   {
     key: "title",
     head: "Title",

@@ -1,11 +1,10 @@
 import type { CreatedWorker, Worker } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
-import { Cpu, Plus } from "lucide-react"
+import { Cpu } from "lucide-react"
 import { useState } from "react"
 import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
-import { Button } from "../ui/actions/Button.tsx"
 import {
   type Column,
   List,
@@ -14,6 +13,7 @@ import {
   rowDetailClass,
   statusDetailClass
 } from "../ui/lists/List.tsx"
+import { useCreateSheet } from "../ui/actions/useCreateSheet.tsx"
 import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { RelativeTime, EmptyValue } from "../ui/values/Time.tsx"
@@ -21,28 +21,24 @@ import { pollWorkersMs, workerQueries } from "./queries.ts"
 import { CreatedTokenNotice } from "./CreatedTokenNotice.tsx"
 import { WorkerMenu } from "./WorkerMenu.tsx"
 import { WorkerSheet } from "./WorkerSheet.tsx"
-import { RoleGate } from "../ui/role.tsx"
 
 export const WorkersPage = () => {
   const { workspaceId } = useWorkspace()
   const [created, setCreated] = useState<CreatedWorker>()
-  const [isCreating, setCreating] = useState(false)
   const list = useList({
     ...workerQueries.list(workspaceId),
     refetchInterval: pollWorkersMs
   })
-  const create = (
-    <RoleGate role="admin">
-      <Button look="main" icon={<Plus />} onClick={() => setCreating(true)}>
-        New worker
-      </Button>
-    </RoleGate>
+  const create = useCreateSheet(
+    "New worker",
+    (onClose) => <WorkerSheet onClose={onClose} onCreated={setCreated} />,
+    "admin"
   )
   return (
     <Page
       title="Workers"
       description="Workers make calls in networks that this service cannot reach."
-      actions={create}
+      actions={create.button}
     >
       <div className="flex flex-col gap-6">
         {created !== undefined && <CreatedTokenNotice created={created} />}
@@ -51,7 +47,7 @@ export const WorkersPage = () => {
           label="Workers"
           columns={columnsWith(workspaceId, setCreated)}
           empty={
-            <EmptyState title="No workers yet" icon={<Cpu />} action={create}>
+            <EmptyState title="No workers yet" icon={<Cpu />} action={create.button}>
               <p className="mb-6">
                 Start an agent in your network. It fetches its runs from this service, so you need
                 no open port. Tasks can then run on it, and process monitors can use it.
@@ -67,7 +63,7 @@ export const WorkersPage = () => {
           }
         />
       </div>
-      {isCreating && <WorkerSheet onClose={() => setCreating(false)} onCreated={setCreated} />}
+      {create.sheet}
     </Page>
   )
 }

@@ -1,9 +1,9 @@
 import type { NotificationChannel } from "@scheduling/sdk"
-import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { BellRing, Plus } from "lucide-react"
 import { ApiExample } from "../../data/ApiExample.tsx"
 import { useWorkspace } from "../../data/client.ts"
+import { useWholeList } from "../../data/queries.ts"
 import { ButtonLink } from "../../ui/actions/Button.tsx"
 import {
   type Column,
@@ -23,7 +23,7 @@ import { RoleGate } from "../../ui/role.tsx"
 
 export const ChannelListPage = () => {
   const { workspaceId } = useWorkspace()
-  const { data, error, isPending, refetch } = useQuery(channelsOptions(workspaceId))
+  const list = useWholeList(channelsOptions(workspaceId))
   const create = (
     <RoleGate role="editor">
       <ButtonLink
@@ -39,11 +39,8 @@ export const ChannelListPage = () => {
   return (
     <NotificationsPage name="channels" actions={create}>
       <List
+        {...list}
         label="Channels"
-        rows={data ?? []}
-        isLoading={isPending}
-        error={error}
-        refetch={refetch}
         columns={columns}
         empty={
           <EmptyState title="No channels yet" icon={<BellRing />} action={create}>

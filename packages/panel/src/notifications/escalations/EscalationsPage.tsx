@@ -1,12 +1,12 @@
 import type { EscalationPolicy } from "@scheduling/sdk"
-import { useQuery } from "@tanstack/react-query"
-import { ListOrdered, Plus } from "lucide-react"
+import { ListOrdered } from "lucide-react"
 import { useState } from "react"
 import { ApiExample } from "../../data/ApiExample.tsx"
 import { useWorkspace } from "../../data/client.ts"
 import { useChannelNames } from "../../data/names.ts"
-import { Button } from "../../ui/actions/Button.tsx"
+import { useWholeList } from "../../data/queries.ts"
 import { RowMenu } from "../../ui/actions/RowMenu.tsx"
+import { useCreateSheet } from "../../ui/actions/useCreateSheet.tsx"
 import { EmptyState } from "../../ui/layout/Page.tsx"
 import {
   type Column,
@@ -16,7 +16,6 @@ import {
   rowDetailClass
 } from "../../ui/lists/List.tsx"
 import { showSuccessToast } from "../../ui/messages/toast.ts"
-import { RoleGate } from "../../ui/role.tsx"
 import { ShortTime } from "../../ui/values/Time.tsx"
 import { NotificationsPage } from "../NotificationsPage.tsx"
 import { escalationsOptions, refetchNotifications } from "../queries.ts"
@@ -24,27 +23,23 @@ import { EscalationSheet } from "./EscalationSheet.tsx"
 
 export const EscalationsPage = () => {
   const { workspaceId } = useWorkspace()
-  const [isCreating, setCreating] = useState(false)
-  const { data, error, isPending, refetch } = useQuery(escalationsOptions(workspaceId))
+  const list = useWholeList(escalationsOptions(workspaceId))
   const [first, second = first] = useChannelNames(workspaceId).keys()
-  const create = (
-    <RoleGate role="editor">
-      <Button look="main" icon={<Plus />} onClick={() => setCreating(true)}>
-        New escalation policy
-      </Button>
-    </RoleGate>
-  )
+  const create = useCreateSheet("New escalation policy", (onClose) => (
+    <EscalationSheet onClose={onClose} />
+  ))
   return (
-    <NotificationsPage name="escalations" actions={create}>
+    <NotificationsPage name="escalations" actions={create.button}>
       <List
+        {...list}
         label="Escalation policies"
-        rows={data ?? []}
-        isLoading={isPending}
-        error={error}
-        refetch={refetch}
         columns={columns}
         empty={
-          <EmptyState title="No escalation policies yet" icon={<ListOrdered />} action={create}>
+          <EmptyState
+            title="No escalation policies yet"
+            icon={<ListOrdered />}
+            action={create.button}
+          >
             <p className="mb-6">
               An escalation policy notifies people step by step until somebody acknowledges the
               incident. Notification rules decide which incidents use it.
@@ -67,7 +62,7 @@ export const EscalationsPage = () => {
           </EmptyState>
         }
       />
-      {isCreating && <EscalationSheet onClose={() => setCreating(false)} />}
+      {create.sheet}
     </NotificationsPage>
   )
 }
