@@ -3,6 +3,25 @@ import { describe, expect, it } from "vitest"
 import { skipReason, usePanel } from "./support/panel.ts"
 import { measureWork } from "./support/vitals.ts"
 
+const explainedMarks = [
+  "Runs (the more, the higher):",
+  "Succeeded",
+  "Failed",
+  "Queued or running",
+  "Cancelled or skipped",
+  "Planned",
+  "Also in a lane:",
+  "Failing or down now, beside the name",
+  "Incident, at the bottom",
+  "Change, at the top",
+  "Notification, at the top",
+  "Paused",
+  "Selected period"
+]
+
+/** The limit for changes that live events announce. Polling takes longer. */
+const soon = { timeout: 5_000 }
+
 describe.skipIf(skipReason !== undefined)("the timeline", () => {
   const panel = usePanel()
 
@@ -17,6 +36,8 @@ describe.skipIf(skipReason !== undefined)("the timeline", () => {
     await client.cron.runAndWait(id)
     await page.goto(`${panel.url()}/w/${person.workspaceId}`)
     await page.getByRole("link", { name: "Timeline" }).click()
+    const legend = page.getByRole("group", { name: "Legend" })
+    expect((await legend.innerText()).split(/\n+/)).toEqual(explainedMarks)
     await page.getByText("Show as a table").click()
     const row = page.getByRole("row", { name: /^Nightly report/ })
     const succeeded = row.getByRole("cell").nth(2)
@@ -46,19 +67,68 @@ describe.skipIf(skipReason !== undefined)("the timeline", () => {
     expect(problems).toEqual([])
   })
 
+  it("shows at once which records were paused, by whom and since when", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const { client } = person
+    const { id } = await client.cron.create({
+      name: "Nightly report",
+      schedule: "0 3 * * *",
+      url: `${panel.url()}/v1/echo`
+    })
+    const monitor = await client.heartbeatMonitors.create({
+      name: "Backup",
+      period_seconds: 3_600
+    })
+    const [from, to] = [-60, 600].map((seconds) => new Date(Date.now() + seconds * 1_000))
+    const period = `from=${from?.toISOString()}&to=${to?.toISOString()}`
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/timeline?${period}`)
+    await page.getByText("Show as a table").click()
+    const pauseOf = (name: RegExp) => page.getByRole("row", { name }).getByRole("cell").last()
+    await expect.poll(() => pauseOf(/^Nightly report/).textContent()).toBe("")
+    // The second lane from above is the task, below the changes. Its plans are not in this period.
+    const canvas = page.getByRole("application", { name: /Timeline/ })
+    const coloursOfLane = () =>
+      canvas.evaluate((element: HTMLCanvasElement) => {
+        const [x, y] = [element.width - 60, (32 + 28 + 6) * devicePixelRatio]
+        const pixels = element.getContext("2d")?.getImageData(x, y, 40, 16 * devicePixelRatio).data
+        return new Set(new Uint32Array(pixels?.buffer ?? new ArrayBuffer())).size
+      })
+    const unpaused = await coloursOfLane()
+    // The timeline itself is fetched every ten seconds.
+    await client.cron.pause(id)
+    await client.heartbeatMonitors.pause(monitor.id)
+    const since = /^by Ada Lovelace since /
+    await expect.poll(() => pauseOf(/^Nightly report/).textContent(), soon).toMatch(since)
+    await expect.poll(() => pauseOf(/^Backup/).textContent(), soon).toMatch(since)
+    await expect.poll(coloursOfLane).toBeGreaterThan(unpaused)
+    await canvas.focus()
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("ArrowDown")
+    await page
+      .getByRole("status")
+      .getByText(/^Nightly report, .*: paused by .* since /)
+      .waitFor()
+    await client.cron.resume(id)
+    const past = /^by Ada Lovelace from .* to /
+    await expect.poll(() => pauseOf(/^Nightly report/).textContent(), soon).toMatch(past)
+    expect(problems).toEqual([])
+  })
+
   it("shows only the lanes with a problem in the period", async () => {
     const { page, person, problems } = await panel.openAs()
     const { client } = person
     const task = { schedule: "0 3 * * *", retry_count: 0 }
-    const good = { ...task, name: "Nightly report", url: `${panel.url()}/v1/echo` }
+    const good = { ...task, name: "Accounts", url: `${panel.url()}/v1/echo` }
     const bad = { ...task, name: "Invoices", url: `${panel.url()}/nowhere` }
     for (const input of [good, bad]) {
       await client.cron.runAndWait((await client.cron.create(input)).id)
     }
+    const failing = (await client.activity.failing()).data[0]?.task_id ?? ""
     await page.goto(`${panel.url()}/w/${person.workspaceId}/timeline`)
     await page.getByText("Show as a table").click()
     const rows = page.getByRole("region", { name: "Timeline as a table" }).getByRole("rowheader")
-    await expect.poll(() => rows.allInnerTexts()).toEqual(["Changes", "Invoices", "Nightly report"])
+    const problemFirst = ["Changes", "Invoices", "Accounts"]
+    await expect.poll(() => rows.allInnerTexts()).toEqual(problemFirst)
     await page.getByRole("checkbox", { name: "Problems only" }).check()
     await expect.poll(() => rows.allInnerTexts()).toEqual(["Invoices"])
     await page.waitForURL(/only=problems/)
@@ -67,6 +137,28 @@ describe.skipIf(skipReason !== undefined)("the timeline", () => {
     const period = `from=${from?.toISOString()}&to=${to?.toISOString()}`
     await page.goto(`${panel.url()}/w/${person.workspaceId}/timeline?only=problems&${period}`)
     await page.getByText("In this period, no run failed and no incident was open.").waitFor()
+
+    // Lanes do not move away from the pointer.
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/timeline`)
+    await page.getByText("Show as a table").click()
+    await expect.poll(() => rows.allInnerTexts()).toEqual(problemFirst)
+    await page.getByRole("application", { name: /Timeline/ }).hover({ position: { x: 300, y: 50 } })
+    const isRecovered = page.waitForResponse(
+      async (answer) =>
+        answer.url().includes("/activity/failing") && (await answer.json()).data.length === 0
+    )
+    await client.cron.update(failing, { url: good.url })
+    await client.cron.runAndWait(failing)
+    await (await isRecovered).finished()
+    await page
+      .getByRole("row", { name: /^Invoices/ })
+      .getByRole("cell")
+      .nth(2)
+      .getByText("1")
+      .waitFor()
+    expect(await rows.allInnerTexts()).toEqual(problemFirst)
+    await page.mouse.move(0, 0)
+    await expect.poll(() => rows.allInnerTexts()).toEqual(["Changes", "Accounts", "Invoices"])
     expect(problems).toEqual([])
   })
 
@@ -163,7 +255,7 @@ describe.skipIf(skipReason !== undefined)("the timeline", () => {
   })
 })
 
-/** Fills the response with 500 lanes, each with 200 marks. */
+/** Fills the response with 500 lanes, each with 200 marks and 3 pauses. */
 const crowded = (answer: ActivityTimeline): ActivityTimeline => {
   const buckets = (Date.parse(answer.to) - Date.parse(answer.from)) / answer.bucket_seconds / 1_000
   const marks = Array.from({ length: 200 }, (_, index) => Math.floor((index * buckets) / 200))
@@ -184,5 +276,16 @@ const crowded = (answer: ActivityTimeline): ActivityTimeline => {
     running: pairs(8, 9),
     planned: pairs(9, 10)
   }))
-  return { ...answer, lanes }
+  const at = (share: number) =>
+    new Date(Date.parse(answer.from) + share * buckets * answer.bucket_seconds * 1_000)
+  const pauses = lanes.flatMap(({ task_id }) =>
+    [0.2, 0.5, 0.8].map((start) => ({
+      subject_id: task_id,
+      paused_at: at(start).toISOString(),
+      resumed_at: at(start + 0.1).toISOString(),
+      paused_by: null,
+      reason: null
+    }))
+  )
+  return { ...answer, lanes, pauses }
 }

@@ -32,13 +32,24 @@ const nounOfTask = (kind: ExecutionKind) => (kind === "chain" ? "chains" : kind)
 /** Returns the query key segments whose data an event changes. */
 const nounsOf = (event: LiveEvent): ReadonlyArray<string> => {
   const { data, type } = event
-  if ("task" in data) return [nounOfTask(data.task.kind), "names"]
+  // The timeline shows pauses. A delayed task has none, and programs create many of them.
+  if ("task" in data) {
+    const { kind } = data.task
+    return [nounOfTask(kind), "names", ...(kind === "delayed" ? [] : ["timeline"])]
+  }
   if ("execution" in data) return ["executions", nounOfTask(data.execution.kind)]
   if ("incident" in data) return ["monitors", "incidents"]
   if ("monitor" in data) {
     // A status change does not affect a monitor's name.
     const isEdited = type === "monitor.updated" || type === "monitor.deleted"
-    return ["monitors", "incidents", ...(isEdited ? ["monitor-names"] : [])]
+    const { status } = data.monitor
+    const isPauseOrResume = status === "paused" || status === "new"
+    return [
+      "monitors",
+      "incidents",
+      ...(isEdited ? ["monitor-names"] : []),
+      ...(isPauseOrResume ? ["timeline"] : [])
+    ]
   }
   if ("worker" in data) return ["workers"]
   return []

@@ -34,6 +34,7 @@ export const TimelineCanvas = ({
   brush,
   lanes,
   onBrush,
+  onChoose,
   onOpen,
   onView,
   view
@@ -44,6 +45,8 @@ export const TimelineCanvas = ({
   readonly brush: SelectedPeriod | undefined
   readonly onBrush: (brush: SelectedPeriod | undefined) => void
   readonly onOpen: (lane: Lane) => void
+  /** Called with true while a lane is under the pointer or was chosen with the keyboard. */
+  readonly onChoose: (isChosen: boolean) => void
 }) => {
   const [width, measure] = useWidth()
   const now = useNow()
@@ -52,6 +55,10 @@ export const TimelineCanvas = ({
   const canvas = useRef<HTMLCanvasElement>(null)
   const colours = useColours(probe)
   const [hovered, setHovered] = useState<{ readonly lane: number; readonly at: number }>()
+  const choose = (next: typeof hovered) => {
+    setHovered(next)
+    onChoose(next !== undefined)
+  }
   const live = useRef(view)
   const timers = useRef({ frame: 0, settle: 0 })
   const whole = axisHeightPx + lanes.length * laneHeight(width)
@@ -119,7 +126,7 @@ export const TimelineCanvas = ({
     },
     onHover: (point) => {
       const lane = point === undefined ? undefined : laneAt(frameNow(), point.y)
-      setHovered(
+      choose(
         point === undefined || lane === undefined
           ? undefined
           : { lane, at: timeAt(frameNow(), point.x) }
@@ -151,7 +158,7 @@ export const TimelineCanvas = ({
       current.scrollTop = Math.min(Math.max(current.scrollTop, top - room), top)
     }
     const { from, to } = live.current
-    setHovered({ lane, at: (from + to) / 2 })
+    choose({ lane, at: (from + to) / 2 })
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const { from, to } = live.current
@@ -192,13 +199,14 @@ export const TimelineCanvas = ({
           className="sticky top-0 block touch-pan-y -outline-offset-2"
           style={{ width, height }}
           onKeyDown={onKeyDown}
+          onBlur={() => choose(undefined)}
           {...pointers}
         />
         <div style={{ height: whole - height }} />
       </div>
       <p role="status" className="min-h-9 border-t border-line px-4 py-2 text-sm text-soft">
         {lane === undefined || hovered === undefined
-          ? "Drag to move, drag along the times to select a period, and use Ctrl and the wheel to zoom."
+          ? "Drag to move. Drag along the times at the top to select a period. Zoom with Ctrl and the wheel, or with two fingers. A name opens its page."
           : describeLane(lane, hovered.at, viewLengthMs(live.current) / Math.max(1, width))}
       </p>
     </div>

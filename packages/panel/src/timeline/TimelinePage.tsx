@@ -1,8 +1,10 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useRouter } from "@tanstack/react-router"
 import { ChevronLeft, ChevronRight, Minus, Plus } from "lucide-react"
-import { useMemo, useState } from "react"
+import type { Incident, Monitor } from "@scheduling/sdk"
+import { type ReactNode, useMemo, useState } from "react"
 import { useWorkspace } from "../data/client.ts"
+import { useMemberNames } from "../data/names.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Checkbox } from "../ui/forms/Field.tsx"
 import { Card, EmptyState, Page, Skeleton } from "../ui/layout/Page.tsx"
@@ -17,6 +19,7 @@ import { hasProblemBetween, type Lane, lanesOf } from "./lanes.ts"
 import {
   allMonitorsOptions,
   allQueuesOptions,
+  failingTaskIdsOptions,
   latestChangesOptions,
   latestDeliveriesOptions,
   latestIncidentsOptions,
@@ -45,7 +48,8 @@ export const TimelinePage = () => {
     filter({ from: new Date(from).toISOString(), to: new Date(to).toISOString() })
   const [brush, setBrush] = useState<SelectedPeriod>()
   const [isTable, setIsTable] = useState(false)
-  const { error, lanes, refetch, timeline } = useLanes(view)
+  const [isChosen, setIsChosen] = useState(false)
+  const { error, lanes, refetch, timeline } = useLanes(view, isChosen)
   const isFiltered = search.only === "problems"
   const shown = useMemo(
     () =>
@@ -123,6 +127,7 @@ export const TimelinePage = () => {
               brush={brush}
               onBrush={setBrush}
               onOpen={open}
+              onChoose={setIsChosen}
             />
           </Card>
           <Legend />
@@ -151,7 +156,7 @@ const viewOf = (search: ReturnType<typeof timelineSearch>, at: number): View => 
     : viewOfSpan(24 * hourMs, at)
 }
 
-const useLanes = (view: View) => {
+const useLanes = (view: View, isChosen: boolean) => {
   const { workspaceId } = useWorkspace()
   const isAdmin = useHasRole()("admin")
   const timeline = useQuery(timelineOptions(workspaceId, fetchedPeriod(view, now())))
@@ -161,6 +166,13 @@ const useLanes = (view: View) => {
   const workers = useQuery(allWorkersOptions(workspaceId))
   const deliveries = useQuery(latestDeliveriesOptions(workspaceId))
   const changes = useQuery({ ...latestChangesOptions(workspaceId), enabled: isAdmin })
+  const failing = useQuery(failingTaskIdsOptions(workspaceId))
+  const names = useMemberNames(workspaceId)
+  const currentProblems = useMemo(
+    () => problemsOf(failing.data ?? [], monitors.data ?? [], incidents.data ?? []),
+    [failing.data, monitors.data, incidents.data]
+  )
+  const problems = useHeld(currentProblems, isChosen)
   const lanes = useMemo(
     () =>
       timeline.data &&
@@ -171,7 +183,9 @@ const useLanes = (view: View) => {
         queues: queues.data ?? [],
         workers: workers.data ?? [],
         deliveries: deliveries.data ?? [],
-        changes: changes.data ?? []
+        changes: changes.data ?? [],
+        problems,
+        names
       }),
     [
       timeline.data,
@@ -180,13 +194,22 @@ const useLanes = (view: View) => {
       queues.data,
       workers.data,
       deliveries.data,
-      changes.data
+      changes.data,
+      problems,
+      names
     ]
   )
   // A lane without marks would look as if nothing had happened, so the first query error is shown.
-  const failed = [timeline, monitors, incidents, queues, workers, deliveries, changes].find(
-    ({ error, isEnabled }) => isEnabled && error !== null
-  )
+  const failed = [
+    timeline,
+    monitors,
+    incidents,
+    queues,
+    workers,
+    deliveries,
+    changes,
+    failing
+  ].find(({ error, isEnabled }) => isEnabled && error !== null)
   return {
     lanes,
     timeline: timeline.data,
@@ -195,16 +218,55 @@ const useLanes = (view: View) => {
   }
 }
 
+/** Returns the ids of the records that have a problem now. */
+const problemsOf = (
+  failing: ReadonlyArray<string>,
+  monitors: ReadonlyArray<Monitor>,
+  incidents: ReadonlyArray<Incident>
+): ReadonlySet<string> =>
+  new Set([
+    ...failing,
+    ...monitors.filter(({ status }) => status === "down" || status === "late").map(({ id }) => id),
+    ...incidents.filter(({ closed_at }) => closed_at === null).map(({ subject }) => subject.id)
+  ])
+
+/** Keeps the last value while it is held, so that lanes do not move away from the pointer. */
+const useHeld = <Value,>(value: Value, isHeld: boolean): Value => {
+  const [last, setLast] = useState(value)
+  if (!isHeld && last !== value) setLast(value)
+  return isHeld ? last : value
+}
+
 const Legend = () => (
-  <div className="mt-3 flex flex-wrap gap-x-5 gap-y-1 text-xs text-faint">
-    <LegendKey className="bg-ok" name="Succeeded" />
-    <LegendKey className="bg-bad" name="Failed" />
-    <LegendKey className="h-1 bg-bad" name="Incident (line below)" />
-    <LegendKey className="bg-live" name="Running" />
-    <LegendKey className="w-[3px] bg-live" name="Change (mark above)" />
-    <LegendKey className="bg-faint" name="Cancelled or skipped" />
-    <LegendKey className="w-[3px] bg-warn" name="Notification (mark above)" />
-    <LegendKey className="bg-edge" name="Planned" />
+  <div role="group" aria-label="Legend" className="mt-3 flex flex-col gap-y-2 text-xs text-faint">
+    <LegendRow name="Runs (the more, the higher):">
+      <LegendKey className="bg-ok" name="Succeeded" />
+      <LegendKey className="bg-bad" name="Failed" />
+      <LegendKey className="bg-live" name="Queued or running" />
+      <LegendKey className="bg-faint" name="Cancelled or skipped" />
+      <LegendKey className="bg-edge" name="Planned" />
+    </LegendRow>
+    <LegendRow name="Also in a lane:">
+      <LegendKey
+        className="h-1.5 w-1.5 rounded-full bg-bad"
+        name="Failing or down now, beside the name"
+      />
+      <LegendKey className="h-1 bg-bad" name="Incident, at the bottom" />
+      <LegendKey className="w-[3px] bg-ink" name="Change, at the top" />
+      <LegendKey className="w-[3px] bg-warn" name="Notification, at the top" />
+      <LegendKey className={hatched} name="Paused" />
+      <LegendKey className="border border-live/50 bg-live/15" name="Selected period" />
+    </LegendRow>
+  </div>
+)
+
+const hatched =
+  "bg-[repeating-linear-gradient(-45deg,var(--color-edge)_0_1px,transparent_1px_3px)] border border-line"
+
+const LegendRow = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
+  <div className="flex flex-wrap gap-x-5 gap-y-1">
+    <span>{name}</span>
+    {children}
   </div>
 )
 

@@ -1,4 +1,4 @@
-import { markKindNames } from "./describeLane.ts"
+import { describePause, markKindNames, pauseBetween } from "./describeLane.ts"
 import { countBetween, type Lane } from "./lanes.ts"
 import type { View } from "./view.ts"
 
@@ -22,22 +22,29 @@ export const TimelineTable = ({
               {many}
             </th>
           ))}
+          <th className="py-2 pl-2 font-medium">Paused</th>
         </tr>
       </thead>
       <tbody>
-        {lanes.map(({ key, marks, name }) => (
-          <tr key={key} className="border-t border-line">
+        {lanes.map((lane) => (
+          <tr key={lane.key} className="border-t border-line">
             <th scope="row" className="py-1.5 pr-4 text-left font-normal wrap-anywhere">
-              {name}
+              {lane.name}
             </th>
             {markKindNames.map(([kind]) => (
               <td key={kind} className="px-2 py-1.5 text-right">
-                {countBetween(marks[kind], view.from, view.to) || ""}
+                {countBetween(lane.marks[kind], view.from, view.to) || ""}
               </td>
             ))}
+            <td className="py-1.5 pl-2 whitespace-nowrap">{pausedText(lane, view)}</td>
           </tr>
         ))}
       </tbody>
     </table>
   </div>
 )
+
+const pausedText = (lane: Lane, { from, to }: View): string => {
+  const pause = pauseBetween(lane, from, to)
+  return pause === undefined ? "" : describePause(pause) || "yes"
+}

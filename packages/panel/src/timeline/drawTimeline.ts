@@ -16,6 +16,8 @@ export interface Colours extends Readonly<Record<MarkKind, string>> {
   readonly surface: string
   readonly sunken: string
   readonly now: string
+  readonly problem: string
+  readonly hatch: string
 }
 
 export interface TimelineFrame {
@@ -45,6 +47,7 @@ export const drawTimeline = (context: CanvasRenderingContext2D, frame: TimelineF
   context.beginPath()
   context.rect(labelWidth(width), axisHeightPx, width - labelWidth(width), height - axisHeightPx)
   context.clip()
+  drawPauses(context, frame, shown)
   for (const kind of markKinds) {
     context.fillStyle = colours[kind]
     for (let index = shown.first; index < shown.end; index++) {
@@ -114,9 +117,19 @@ const drawRows = (
     const room = (isNarrow ? width : labelWidth(width)) - 2 * labelMarginPx
     const isFirst = lanes[index - 1]?.group !== lane.group
     const taken = isFirst ? drawGroup(context, colours, lane, room, middle) : 0
-    context.fillStyle = colours.ink
+    if (lane.hasProblem) {
+      context.fillStyle = colours.problem
+      drawDot(context, labelMarginPx / 2, middle, 2.5)
+    }
+    context.fillStyle = lane.pauses.at(-1)?.to === Infinity ? colours.faint : colours.ink
     context.fillText(cut(context, lane.name, room - taken), labelMarginPx, middle)
   }
+}
+
+const drawDot = (context: CanvasRenderingContext2D, x: number, y: number, radius: number) => {
+  context.beginPath()
+  context.arc(x, y, radius, 0, Math.PI * 2)
+  context.fill()
 }
 
 const labelMarginPx = 12
@@ -164,6 +177,51 @@ const cut = (context: CanvasRenderingContext2D, text: string, room: number): str
   }
   return `${characters.slice(0, fits).join("").trimEnd()}…`
 }
+
+const drawPauses = (
+  context: CanvasRenderingContext2D,
+  frame: TimelineFrame,
+  { end, first }: ReturnType<typeof shownLanes>
+) => {
+  const { colours, lanes, view, width } = frame
+  const hatch = hatchOf(context, colours.hatch)
+  if (hatch === null) return
+  context.fillStyle = hatch
+  const nameHeight = labelWidth(width) === 0 ? 18 : 0
+  for (let index = first; index < end; index++) {
+    for (const { from, to } of lanes[index]?.pauses ?? []) {
+      if (to <= view.from || from >= view.to) continue
+      const x = xOf(frame, Math.max(from, view.from))
+      const right = xOf(frame, Math.min(to, view.to))
+      const top = topOf(frame, index) + nameHeight
+      context.fillRect(x, top, Math.max(2, right - x), laneHeight(width) - 1 - nameHeight)
+    }
+  }
+}
+
+/** The last pattern, which is created again when the theme changes. */
+let lastHatch: { readonly colour: string; readonly pattern: CanvasPattern | null } | undefined
+
+/** Returns a pattern of diagonal lines. */
+const hatchOf = (context: CanvasRenderingContext2D, colour: string): CanvasPattern | null => {
+  if (lastHatch?.colour === colour) return lastHatch.pattern
+  const tile = new OffscreenCanvas(hatchPx, hatchPx)
+  const lines = tile.getContext("2d")
+  if (lines === null) return null
+  lines.strokeStyle = colour
+  lines.beginPath()
+  // The lines through the corners continue that of the next tiles.
+  for (const start of [-hatchPx / 2, hatchPx / 2, (3 * hatchPx) / 2]) {
+    lines.moveTo(start - hatchPx / 2, hatchPx)
+    lines.lineTo(start + hatchPx / 2, 0)
+  }
+  lines.stroke()
+  const pattern = context.createPattern(tile, "repeat")
+  lastHatch = { colour, pattern }
+  return pattern
+}
+
+const hatchPx = 8
 
 const drawMarks = (
   context: CanvasRenderingContext2D,
@@ -219,6 +277,10 @@ const drawAxis = (context: CanvasRenderingContext2D, frame: TimelineFrame) => {
   context.fillStyle = colours.line
   context.fillRect(0, axisHeightPx - 1, width, 1)
   const { ticks, unit } = ticksOf(view, width - left)
+  const nowX = xOf(frame, now)
+  const isNowShown = nowX >= left && nowX <= width
+  const nowWidth = context.measureText(nowText).width
+  const nowLeft = Math.min(nowX - nowWidth / 2, width - nowWidth - 4)
   for (const at of ticks) {
     const x = Math.round(xOf(frame, at))
     context.fillStyle = colours.line
@@ -233,12 +295,23 @@ const drawAxis = (context: CanvasRenderingContext2D, frame: TimelineFrame) => {
       : unit === "second"
         ? formatExactTimeOfDay(at)
         : formatTimeOfDay(at)
-    if (x + 4 < width - 40) context.fillText(text, x + 4, axisHeightPx / 2)
+    const isUnderNow =
+      isNowShown &&
+      x + 4 < nowLeft + nowWidth + 8 &&
+      x + 4 + context.measureText(text).width > nowLeft - 8
+    if (x + 4 < width - 40 && !isUnderNow) context.fillText(text, x + 4, axisHeightPx / 2)
   }
-  const x = xOf(frame, now)
-  if (x < left || x > width) return
+  if (left > 0) {
+    context.fillStyle = colours.faint
+    context.fillText("Name", labelMarginPx, axisHeightPx / 2)
+    context.textAlign = "right"
+    context.fillText("Tag or kind", left - labelMarginPx, axisHeightPx / 2)
+    context.textAlign = "left"
+  }
+  if (!isNowShown) return
   context.fillStyle = colours.now
-  context.beginPath()
-  context.arc(x, axisHeightPx - 4, 3.5, 0, Math.PI * 2)
-  context.fill()
+  context.fillText(nowText, nowLeft, axisHeightPx / 2 - 4)
+  drawDot(context, nowX, axisHeightPx - 4, 3.5)
 }
+
+const nowText = "Now"

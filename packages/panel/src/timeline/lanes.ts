@@ -1,5 +1,6 @@
 import type {
   ActivityLane,
+  ActivityPause,
   ActivityTimeline,
   AuditEvent,
   Incident,
@@ -8,6 +9,8 @@ import type {
   Queue,
   Worker
 } from "@scheduling/sdk"
+import { actorName } from "../data/names.ts"
+import type { NamesById } from "../data/nameLookup.ts"
 
 /** The kinds of marks, in drawing order. */
 export const markKinds = [
@@ -32,6 +35,18 @@ export interface Marks {
   readonly count: Uint32Array
 }
 
+/** A period in which a record was paused. */
+export interface Pause {
+  /** -Infinity if unknown. */
+  readonly from: number
+  /** Infinity if the record is still paused. */
+  readonly to: number
+  /** The name of who paused the record. Undefined if unknown. */
+  readonly by: string | undefined
+  /** Why the service paused the record. Null if it did not. */
+  readonly reason: string | null
+}
+
 export interface Lane {
   readonly key: string
   readonly name: string
@@ -45,6 +60,10 @@ export interface Lane {
    */
   readonly taskId?: string
   readonly marks: Readonly<Partial<Record<MarkKind, Marks>>>
+  /** Earliest first. */
+  readonly pauses: ReadonlyArray<Pause>
+  /** True if the task is failing now, the monitor is down or an incident is open. */
+  readonly hasProblem: boolean
 }
 
 export interface LaneSources {
@@ -55,25 +74,39 @@ export interface LaneSources {
   readonly workers: ReadonlyArray<Worker>
   readonly changes: ReadonlyArray<AuditEvent>
   readonly deliveries: ReadonlyArray<NotificationDelivery>
+  /** The ids of the records that have a problem now. */
+  readonly problems: ReadonlySet<string>
+  /** The names of the members, by user id. */
+  readonly names: NamesById
 }
 
-/** Returns all lanes: first changes and notifications, then the others by group and name. */
+/**
+ * Returns all lanes: first changes and notifications, then the others by group. In a group, records
+ * that have a problem come first, and lanes are sorted by name otherwise.
+ */
 export const lanesOf = (sources: LaneSources): ReadonlyArray<Lane> => {
+  const { names, problems } = sources
   const now = Date.parse(sources.timeline.now)
   const incidents = Map.groupBy(sources.incidents, ({ subject }) => subject.id)
   const changes = Map.groupBy(sources.changes, ({ subject_id }) => subject_id ?? "")
-  const about = (id: string) => ({
-    ...spans("incident", incidents.get(id) ?? [], now),
-    ...points("change", changes.get(id) ?? [])
+  const pauses = Map.groupBy(sources.timeline.pauses, ({ subject_id }) => subject_id)
+  const about: About = (id, isPaused, runs = {}) => ({
+    key: id,
+    marks: {
+      ...runs,
+      ...spans("incident", incidents.get(id) ?? [], now),
+      ...points("change", changes.get(id) ?? [])
+    },
+    pauses: pausesOf(pauses.get(id) ?? [], isPaused, names),
+    hasProblem: problems.has(id)
   })
   const lanes = [
     ...taskLanes(sources.timeline, about),
-    ...sources.monitors.map(({ id, kind, name, tags }): Lane => ({
-      key: id,
+    ...sources.monitors.map(({ id, kind, name, status, tags }): Lane => ({
       name,
       group: tags[0] ?? "Monitors",
       path: `/monitors/${kind}/${id}`,
-      marks: about(id)
+      ...about(id, status === "paused")
     })),
     ...queueLanes(sources, about),
     ...workerLanes(sources, about)
@@ -92,7 +125,10 @@ export const lanesOf = (sources: LaneSources): ReadonlyArray<Lane> => {
       marks: points("notification", sources.deliveries)
     }),
     ...lanes.toSorted(
-      (one, other) => compare(one.group, other.group) || compare(one.name, other.name)
+      (one, other) =>
+        compare(one.group, other.group) ||
+        Number(other.hasProblem) - Number(one.hasProblem) ||
+        compare(one.name, other.name)
     )
   ]
 }
@@ -130,7 +166,12 @@ export const firstIndexEndingAfter = ({ to }: Marks, at: number): number => {
 /** A collator is several times faster than `localeCompare`. */
 const { compare } = new Intl.Collator()
 
-type About = (id: string) => Lane["marks"]
+/** Returns what a record's lane shows besides its name and its group. */
+type About = (
+  id: string,
+  isPaused: boolean,
+  runs?: Lane["marks"]
+) => Pick<Lane, "hasProblem" | "key" | "marks" | "pauses">
 
 const runKinds = ["planned", "succeeded", "other", "running", "failed"] as const
 type Runs = Pick<ActivityLane, "failed" | "other" | "succeeded"> & Partial<ActivityLane>
@@ -148,41 +189,61 @@ const taskLanes = (timeline: ActivityTimeline, about: About): ReadonlyArray<Lane
     }
     return [
       {
-        key: lane.task_id,
         name: lane.name ?? "",
         group: lane.tags[0] ?? (lane.kind === "cron" ? "Cron tasks" : "Chains"),
         path: `/${lane.kind === "cron" ? "cron" : "chains"}/${lane.task_id}`,
         taskId: lane.task_id,
-        marks: { ...marks, ...about(lane.task_id) }
+        ...about(lane.task_id, lane.paused, marks)
       }
     ]
   })
 
 const queueLanes = ({ queues, timeline }: LaneSources, about: About): ReadonlyArray<Lane> => {
   const byQueue = Map.groupBy(timeline.lanes, ({ queue_id }) => queue_id)
-  return queues.map(({ id, name, tags }) => ({
-    key: id,
+  return queues.map(({ id, name, paused, tags }) => ({
     name,
     group: tags[0] ?? "Queues",
     path: "/queues",
-    marks: { ...runMarks(timeline, byQueue.get(id) ?? []), ...about(id) }
+    ...about(id, paused, runMarks(timeline, byQueue.get(id) ?? []))
   }))
 }
 
 const workerLanes = ({ timeline, workers }: LaneSources, about: About): ReadonlyArray<Lane> => {
   const byWorker = Map.groupBy(timeline.workers, ({ worker_id }) => worker_id)
-  return workers.map(({ id, name }) => ({
-    key: id,
+  return workers.map(({ id, name, status }) => ({
     name,
     group: "Workers",
     path: `/workers/${id}`,
-    marks: { ...runMarks(timeline, byWorker.get(id) ?? []), ...about(id) }
+    ...about(id, status === "paused", runMarks(timeline, byWorker.get(id) ?? []))
   }))
 }
 
 /** Omits the lane if it has no marks. Used for lanes that do not represent a record. */
-const unlessEmpty = (lane: Omit<Lane, "key">): ReadonlyArray<Lane> =>
-  Object.keys(lane.marks).length === 0 ? [] : [{ ...lane, key: lane.name }]
+const unlessEmpty = (lane: Omit<Lane, "hasProblem" | "key" | "pauses">): ReadonlyArray<Lane> =>
+  Object.keys(lane.marks).length === 0
+    ? []
+    : [{ ...lane, key: lane.name, pauses: [], hasProblem: false }]
+
+/**
+ * Returns the pauses of a record. A record can have been paused longer than the audit log goes back,
+ * so its current state is passed too.
+ */
+const pausesOf = (
+  recorded: ReadonlyArray<ActivityPause>,
+  isPaused: boolean,
+  names: NamesById
+): ReadonlyArray<Pause> => {
+  const pauses = recorded.map(({ paused_at, paused_by, reason, resumed_at }) => ({
+    from: Date.parse(paused_at),
+    to: resumed_at === null ? Infinity : Date.parse(resumed_at),
+    by: paused_by === null ? undefined : actorName(paused_by, names),
+    reason
+  }))
+  const last = pauses.at(-1)?.to ?? -Infinity
+  return isPaused && last < Infinity
+    ? [...pauses, { from: last, to: Infinity, by: undefined, reason: null }]
+    : pauses
+}
 
 /**
  * The marks by the runs that they were created from. A refetch keeps the objects of lanes that have

@@ -66,3 +66,17 @@ export const latestChangesOptions = (workspaceId: WorkspaceId) =>
         .workspaces.listAuditEvents({ from: iso(now() - timelinePastMs), limit: 100 }, { signal })
         .toArray({ limit: 300 })
   })
+
+/**
+ * The query for the ids of failing tasks. It is polled, because live events would refetch it after
+ * every run.
+ */
+export const failingTaskIdsOptions = (workspaceId: WorkspaceId) =>
+  queryOptions({
+    queryKey: ["w", workspaceId, "failing", "timeline"],
+    refetchInterval: 15_000,
+    queryFn: async ({ signal }) => {
+      const { data } = await clientOf(workspaceId).activity.failing({ limit: 100 }, { signal })
+      return data.map(({ task_id }) => task_id)
+    }
+  })

@@ -13,13 +13,15 @@ export const colourClasses: Readonly<Record<keyof Colours, string>> = {
   failed: "text-bad",
   incident: "text-bad",
   notification: "text-warn",
-  change: "text-live",
+  change: "text-ink",
   ink: "text-ink",
   faint: "text-faint",
   line: "text-line",
   surface: "text-surface",
   sunken: "text-sunken",
-  now: "text-live"
+  now: "text-live",
+  problem: "text-bad",
+  hatch: "text-edge"
 }
 
 /** Reads the colours from an element's children, and again when the theme changes. */
