@@ -32,6 +32,17 @@ describe.skipIf(skipReason !== undefined)("the runs of tasks", () => {
     const minutes = page.getByRole("group", { name: "Busiest minutes" })
     await minutes.getByText("3 runs").waitFor()
     await page.getByRole("listbox", { name: /^3 runs from/ }).waitFor()
+    // Every colour and figure is explained beside it.
+    for (const explanation of [
+      "Runs that start in 15 minutes",
+      "Those in one of the busiest minutes, listed below",
+      "that start in the next 24 hours",
+      /^runs that start on /,
+      "runs that start in it, without jitter",
+      "Runs expected in the busiest second."
+    ]) {
+      await page.getByText(explanation).waitFor()
+    }
     await page.getByText("7 days").click()
     await page.getByRole("listbox", { name: /^21 runs from/ }).waitFor()
     expect(page.url()).toContain("span=week")

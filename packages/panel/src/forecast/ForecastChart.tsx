@@ -31,8 +31,10 @@ export const ForecastChart = ({
   return (
     <figure>
       <figcaption className="mb-4 flex flex-wrap gap-x-5 gap-y-1 text-xs text-faint">
-        <LegendKey className="bg-edge" name={`Runs in ${unit}`} />
-        <LegendKey className="bg-warn" name="10 busiest minutes" />
+        <LegendKey className="bg-edge" name={`Runs that start in ${unit}`} />
+        {crowded.size > 0 && (
+          <LegendKey className="bg-warn" name="Those in one of the busiest minutes, listed below" />
+        )}
       </figcaption>
       <Chart
         label={`${forecast.runs} runs from ${formatShortDateTime(forecast.from)} to ${formatShortDateTime(forecast.to)}`}
@@ -63,15 +65,6 @@ export const ForecastChart = ({
           preserveAspectRatio="none"
           className="block size-full"
         >
-          <line
-            x1={0}
-            x2={buckets.length}
-            y1={chartHeight / 2}
-            y2={chartHeight / 2}
-            className="stroke-line"
-            vectorEffect="non-scaling-stroke"
-            strokeDasharray="3 4"
-          />
           {buckets.map((bucket, index) => (
             <g key={bucket.start}>
               <rect

@@ -87,7 +87,7 @@ const ForecastFigures = ({
     <FigureCards>
       <FigureCard
         name="Runs"
-        note={`next ${spanNames[span]}`}
+        note={`that start in the next ${spanNames[span]}`}
         value={forecast && formatCount(forecast.runs)}
       />
       <FigureCard
@@ -95,14 +95,18 @@ const ForecastFigures = ({
         note={
           fullest === undefined
             ? "no minute has more than one run"
-            : formatShortDateTime(fullest.at)
+            : `runs that start on ${formatShortDateTime(fullest.at)}`
         }
         value={forecast && (fullest === undefined ? <EmptyValue /> : formatCount(fullest.runs))}
       />
-      <FigureCard name="Expected peak per second" note="without jitter" value={perSecond(0)} />
       <FigureCard
-        name="Expected peak with jitter"
-        note="per second, with a minute of jitter"
+        name="Busiest second"
+        note="runs that start in it, without jitter"
+        value={perSecond(0)}
+      />
+      <FigureCard
+        name="Busiest second with jitter"
+        note="runs expected, if each is delayed by up to a minute"
         value={perSecond(60)}
       />
     </FigureCards>

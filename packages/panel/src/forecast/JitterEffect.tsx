@@ -7,6 +7,7 @@ export const JitterEffect = ({ of }: { readonly of: Forecast["spread"] }) => {
   const most = Math.max(...of.map(({ most_per_second }) => most_per_second), 1)
   return (
     <Card className="px-5 py-4">
+      <p className="mb-4 text-sm text-soft">Runs expected in the busiest second.</p>
       <ul className="flex flex-col gap-3">
         {of.map(({ most_per_second, seconds }) => (
           <li key={seconds}>
@@ -17,7 +18,7 @@ export const JitterEffect = ({ of }: { readonly of: Forecast["spread"] }) => {
                   : `Jitter up to ${formatDuration(seconds * 1_000)}`}
               </span>
               <span className="nums">
-                {formatCount(most_per_second)} <span className="text-faint">per second</span>
+                {formatCount(most_per_second)} <span className="text-faint">runs</span>
               </span>
             </div>
             <svg
@@ -29,7 +30,7 @@ export const JitterEffect = ({ of }: { readonly of: Forecast["spread"] }) => {
               <rect
                 width={Math.max(1, (most_per_second / most) * 100)}
                 height={1}
-                className={seconds === 0 ? "fill-warn" : "fill-ok"}
+                className={seconds === 0 ? "fill-warn" : "fill-edge"}
               />
             </svg>
           </li>
