@@ -126,11 +126,16 @@ describe.skipIf(skipReason !== undefined)("the runs of tasks", () => {
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/${id}`)
     const success = page.getByRole("group", { name: "Statistics" })
     await success.getByText("100%").waitFor()
-    await success.getByRole("listbox", { name: /^Duration over time/ }).waitFor()
+    const durations = success.getByRole("listbox", { name: /^Duration over time/ })
+    await durations.waitFor()
+    // The charts leave out the days before the task was created.
+    const bars = success.getByRole("listbox", { name: "Executions over time" })
+    expect(await durations.getByRole("option").count()).toBe(12)
+    expect(await bars.getByRole("option").count()).toBe(12)
+    expect(await success.getByText(/Created on \d+ \w+, \d\d:\d\d/).count()).toBe(2)
     await success.getByText("1y").click()
     await success.getByRole("img", { name: /^Runs failed on 0 of the last 36\d days$/ }).waitFor()
     await success.getByText("24h").click()
-    const bars = success.getByRole("listbox", { name: "Executions over time" })
     await bars.getByRole("option").last().click()
     await page.waitForURL(new RegExp(`executions\\?.*task_id=${id}`))
     await page.getByRole("row", { name: /Succeeded/ }).waitFor()
@@ -150,10 +155,26 @@ describe.skipIf(skipReason !== undefined)("the runs of tasks", () => {
     })
     await client.cron.runAndWait(id)
     await page.goto(`${panel.url()}/w/${person.workspaceId}`)
-    const bars = page.getByRole("listbox", { name: "Executions over time" }).getByRole("option")
+    const chart = page.getByRole("listbox", { name: "Executions over time" })
+    const bars = chart.getByRole("option")
     await bars.first().waitFor()
     expect(await bars.count()).toBe(192)
     await expect.poll(() => bars.last().getAttribute("aria-label")).toMatch(/1 failed/)
+    // A day has 96 bars.
+    await bars.last().focus()
+    for (const [key, index] of [
+      ["PageUp", 95],
+      ["PageDown", 191],
+      ["Home", 0],
+      ["PageDown", 96],
+      ["End", 191]
+    ] as const) {
+      await page.keyboard.press(key)
+      expect(await bars.nth(index).evaluate((bar) => bar === document.activeElement)).toBe(true)
+    }
+    expect(await chart.locator("xpath=./span").textContent()).toContain(
+      "Page Up and Page Down move by a day."
+    )
     const failures = page.getByRole("group", { name: "Failures in this period" })
     // The first 15 minutes have no failures, and the last 15 minutes have one.
     await bars.first().click()

@@ -53,7 +53,7 @@ export const MonitorPageLayout = ({
       <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
         <div className="flex min-w-0 flex-col gap-8">
           {first}
-          {status !== "new" && <UptimeSection monitorId={monitor.id} />}
+          {status !== "new" && <UptimeSection monitor={monitor} />}
           {status !== "new" && <MonitorHistory monitor={monitor} oldest={oldest} />}
           {children}
           <Section title="Incidents">

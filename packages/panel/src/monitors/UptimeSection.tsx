@@ -1,8 +1,9 @@
-import type { MonitorId, UptimePeriod } from "@scheduling/sdk"
+import type { Monitor, MonitorId, UptimePeriod } from "@scheduling/sdk"
 import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { clientOf, useWorkspace } from "../data/client.ts"
 import { uptimePeriods } from "../data/uptimePeriods.ts"
+import { bucketsSince } from "../ui/charts/bucketsSince.ts"
 import { DurationChart } from "../ui/charts/DurationChart.tsx"
 import { RadioButtons } from "../ui/forms/Field.tsx"
 import { FigureCard, FigureCards } from "../ui/layout/FigureCard.tsx"
@@ -30,12 +31,21 @@ const uptimeOptions = (workspaceId: Workspace, id: MonitorId, period: UptimePeri
 const ofMs = (ms: number | undefined) => (ms === undefined ? "–" : formatDuration(ms))
 
 /** Shows a monitor's uptime in a period and the latency of its checks. */
-export const UptimeSection = ({ monitorId }: { readonly monitorId: MonitorId }) => {
+export const UptimeSection = ({
+  monitor: { created_at: createdAt, id }
+}: {
+  readonly monitor: Pick<Monitor, "created_at" | "id">
+}) => {
   const { workspaceId } = useWorkspace()
   const [period, setPeriod] = useState<UptimePeriod>("24h")
-  const { data, error, refetch } = useQuery(uptimeOptions(workspaceId, monitorId, period))
+  const { data, error, refetch } = useQuery(uptimeOptions(workspaceId, id, period))
   if (error !== null && data === undefined) return <Problem error={error} retry={refetch} />
   const { latency_ms: latency = null, checks = 0 } = data?.total ?? {}
+  const { buckets, note } = bucketsSince(
+    createdAt,
+    data?.series.buckets ?? [],
+    ({ latency_ms }) => latency_ms === null
+  )
   return (
     <Section
       title="Uptime"
@@ -59,8 +69,10 @@ export const UptimeSection = ({ monitorId }: { readonly monitorId: MonitorId }) 
         {data !== undefined && latency !== null && (
           <DurationChart
             name="Latency"
+            problemName="With downtime"
+            note={note}
             bucketSeconds={data.series.bucket_seconds}
-            buckets={data.series.buckets.map(({ down_seconds, latency_ms, start }) => ({
+            buckets={buckets.map(({ down_seconds, latency_ms, start }) => ({
               start,
               ms: latency_ms,
               problem:

@@ -7,6 +7,7 @@ import { uptimePeriods } from "../data/uptimePeriods.ts"
 import { ExecutionBars } from "../executions/ExecutionBars.tsx"
 import { barsOfSeries } from "../executions/histogram.ts"
 import { executionQueries } from "../executions/queries.ts"
+import { bucketsSince } from "../ui/charts/bucketsSince.ts"
 import { DurationChart } from "../ui/charts/DurationChart.tsx"
 import { RadioButtons } from "../ui/forms/Field.tsx"
 import { FigureCard, FigureCards } from "../ui/layout/FigureCard.tsx"
@@ -44,9 +45,9 @@ const ofPercentile = (ms: number | undefined) => (ms === undefined ? "–" : for
 export const SuccessSection = ({
   resource,
   showsLateness = false,
-  taskId
+  task: { created_at: createdAt, id: taskId }
 }: {
-  readonly taskId: string
+  readonly task: { readonly id: string; readonly created_at: string }
   readonly resource: MeasuredResource
   readonly showsLateness?: boolean
 }) => {
@@ -102,7 +103,12 @@ export const SuccessSection = ({
         )}
         {data === undefined && error === null && <Skeleton className="h-96" />}
         {data !== undefined && succeeded + failed > 0 && (
-          <Charts series={data.series} taskId={taskId} hasDurations={durations !== null} />
+          <Charts
+            series={data.series}
+            taskId={taskId}
+            createdAt={createdAt}
+            hasDurations={durations !== null}
+          />
         )}
       </div>
     </Section>
@@ -136,24 +142,27 @@ const Lateness = ({ hours, taskId }: { readonly taskId: string; readonly hours: 
 }
 
 const Charts = ({
+  createdAt,
   hasDurations,
   series,
   taskId
 }: {
+  readonly createdAt: string
   readonly series: TaskUptimeSeries
   readonly taskId: string
   readonly hasDurations: boolean
 }) => {
   const { workspaceId } = useWorkspace()
   const navigate = useNavigate()
+  const { buckets, note } = bucketsSince(createdAt, series.buckets, hasNoRuns)
   return (
     <>
       {series.period === "365d" ? (
         <YearCalendar buckets={series.buckets} />
       ) : (
         <ExecutionBars
-          bars={barsOfSeries(series)}
-          note="Runs"
+          bars={barsOfSeries({ ...series, buckets })}
+          note={note === undefined ? "Runs" : `Runs. ${note}`}
           period={{}}
           onPeriod={({ from, to }) =>
             void navigate({
@@ -171,8 +180,10 @@ const Charts = ({
       {hasDurations && (
         <DurationChart
           name="Duration"
+          problemName="With failures"
+          note={note}
           bucketSeconds={series.bucket_seconds}
-          buckets={series.buckets.map((bucket) => ({
+          buckets={buckets.map((bucket) => ({
             start: bucket.start,
             ms: bucket.duration_ms,
             problem: bucket.failed === 0 ? undefined : `${formatCount(bucket.failed)} failed`
@@ -182,3 +193,10 @@ const Charts = ({
     </>
   )
 }
+
+const hasNoRuns = ({
+  cancelled,
+  failed,
+  skipped,
+  succeeded
+}: TaskUptimeSeries["buckets"][number]) => succeeded + failed + cancelled + skipped === 0

@@ -67,7 +67,7 @@ const ChainView = ({ chain }: { readonly chain: Chain }) => {
           <Problem error={run.error} />
           <StepGraph chain={chain} run={run.data} />
         </Section>
-        <SuccessSection taskId={chain.id} resource={api.chains} />
+        <SuccessSection task={chain} resource={api.chains} />
       </div>
       <aside className="flex min-w-0 flex-col gap-8">
         <Section title="Runs">

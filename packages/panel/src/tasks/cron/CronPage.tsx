@@ -34,7 +34,7 @@ export const CronPage = () => {
       {(task) => (
         <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
           <div className="flex min-w-0 flex-col gap-8">
-            <SuccessSection taskId={task.id} resource={api.cron} showsLateness />
+            <SuccessSection task={task} resource={api.cron} showsLateness />
             <Section title="Executions">
               <ExecutionList
                 search={{ task_id: task.id, kind: "cron" }}

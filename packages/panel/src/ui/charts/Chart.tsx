@@ -1,4 +1,4 @@
-import { type KeyboardEvent, memo, type PointerEvent, type ReactNode, useState } from "react"
+import { type KeyboardEvent, memo, type PointerEvent, type ReactNode, useId, useState } from "react"
 import { classes } from "../classes.ts"
 import { formatShortDateTime, formatTimeOfDay } from "../values/format.ts"
 
@@ -25,7 +25,8 @@ interface Selection {
 
 /**
  * The axes of a chart, and what reads its values. The pointer and the arrow keys read one column at
- * a time. If columns can be selected, dragging and the arrow keys with Shift select several.
+ * a time, and Page Up and Page Down move by a day. If columns can be selected, dragging and the same
+ * keys with Shift select several.
  */
 export const Chart = ({
   axis,
@@ -107,6 +108,10 @@ const Columns = memo(function Columns({
   const [focused, setFocused] = useState(columns.length - 1)
   const last = columns.length - 1
   const current = Math.min(focused, last)
+  const id = useId()
+  const [first] = columns
+  const perDay =
+    first === undefined ? 1 : Math.max(1, Math.round(dayMs / (first.end - first.start)))
 
   const select = (range: ColumnRange) => {
     setBrush(undefined)
@@ -126,9 +131,14 @@ const Columns = memo(function Columns({
   }
 
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
-    const target = { ArrowLeft: current - 1, ArrowRight: current + 1, Home: 0, End: last }[
-      event.key
-    ]
+    const target = {
+      ArrowLeft: current - 1,
+      ArrowRight: current + 1,
+      PageUp: current - perDay,
+      PageDown: current + perDay,
+      Home: 0,
+      End: last
+    }[event.key]
     if (target !== undefined) {
       const next = Math.min(last, Math.max(0, target))
       setBrush(event.shiftKey ? { from: brush?.from ?? current, to: next } : undefined)
@@ -146,6 +156,7 @@ const Columns = memo(function Columns({
     <div
       role="listbox"
       aria-label={label}
+      aria-describedby={id}
       aria-multiselectable={selection !== undefined}
       aria-orientation="horizontal"
       tabIndex={-1}
@@ -170,6 +181,12 @@ const Columns = memo(function Columns({
       onPointerLeave={() => onRead(undefined)}
       onBlur={() => onRead(undefined)}
     >
+      <span id={id} hidden>
+        The arrow keys read the values one by one.{" "}
+        {perDay > 1 && perDay < columns.length && "Page Up and Page Down move by a day. "}
+        Home and End move to the ends.
+        {selection !== undefined && " With Shift, they select a period. Enter applies it."}
+      </span>
       {columns.map((column, index) => (
         <div
           key={column.start}

@@ -15,9 +15,15 @@ export interface DurationBucket {
 export const DurationChart = ({
   buckets,
   bucketSeconds,
-  name
+  name,
+  note,
+  problemName
 }: {
   readonly name: string
+  /** Says why the chart is shorter than its period. */
+  readonly note: string | undefined
+  /** What a problem is called in the legend. */
+  readonly problemName: string
   readonly buckets: ReadonlyArray<DurationBucket>
   readonly bucketSeconds: number
 }) => (
@@ -25,6 +31,10 @@ export const DurationChart = ({
     <p className="mb-4 flex flex-wrap gap-x-5 gap-y-1 text-xs text-faint">
       <LegendKey className="bg-live" name={`${name}, median`} />
       <LegendKey className="bg-faint/60" name={`${name}, 95th percentile`} />
+      {buckets.some(({ problem }) => problem !== undefined) && (
+        <LegendKey className="bg-bad/25" name={problemName} />
+      )}
+      {note !== undefined && <span className="ml-auto">{note}</span>}
     </p>
     <LineChart
       label={`${name} over time`}
