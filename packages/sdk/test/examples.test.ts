@@ -69,7 +69,7 @@ const says: Readonly<Record<string, ReadonlyArray<string | RegExp>>> = {
     "The server got Bearer t0ken-of-the-robot at /reports/2026-01-31.",
     'The execution shows {"you_sent":"Bearer •••"}.',
     "The server got Bearer another-t0ken at /reports/2026-02-01.",
-    /^secret_refused: the secret API_TOKEN may not be sent to http:\/\/localhost:\d+: /m,
+    /^secret_refused: the secret API_TOKEN may not be sent to (http:\/\/localhost:\d+): add "\1" to its allowed_hosts/m,
     'The cron task "Nightly report" uses this secret. Change it first.'
   ],
   "webhook-receiver.ts": [

@@ -37,6 +37,10 @@ export const parseAllowedHost = (text: string): Result.Result<AllowedHost, strin
   return Result.succeed({ protocol, hostname: url.hostname, port: url.port, isWildcard })
 }
 
+/** Returns the allowed host that matches only the URL's own host. */
+export const allowedHostOf = ({ host, origin, protocol }: URL): string =>
+  protocol === "https:" ? host : origin
+
 /**
  * Returns true if a secret with these hosts is allowed to be sent to the URL. The URL is parsed
  * exactly as the call does, so alternative spellings of a host cannot bypass the check.

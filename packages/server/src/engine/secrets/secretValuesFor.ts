@@ -1,5 +1,5 @@
 import { type ExecutionError, executionError } from "@scheduling/domain/executions/ExecutionError"
-import { mayReceiveSecret } from "@scheduling/domain/secrets/allowedHosts"
+import { allowedHostOf, mayReceiveSecret } from "@scheduling/domain/secrets/allowedHosts"
 import { Result } from "effect"
 import type { OpenedSecrets } from "./CallSecrets.ts"
 
@@ -24,7 +24,7 @@ export const secretValuesFor = (
       return Result.fail(
         executionError(
           "secret_refused",
-          `the secret ${name} may not be sent to ${refused.origin}: add the host to its allowed_hosts`
+          `the secret ${name} may not be sent to ${refused.origin}: add "${allowedHostOf(refused)}" to its allowed_hosts`
         )
       )
     }
