@@ -44,8 +44,8 @@ export interface MonitoringStart {
 }
 
 /**
- * Returns when monitoring began and from when the status is known, or undefined if the monitor was
- * never up or down. Because old events are deleted, incidents and the latest status change are
+ * Returns two times, when monitoring began (`since`) and from when the status is known (`from`).
+ * Returns undefined if the monitor was never up or down. Because old events are deleted, incidents and the latest status change are
  * considered too.
  */
 export const monitoringStartOf = (

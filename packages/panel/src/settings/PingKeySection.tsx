@@ -26,7 +26,8 @@ export const PingKeySection = () => {
   return (
     <Card className="flex flex-col gap-4 p-5">
       <p className="text-soft">
-        With the ping key, jobs can ping heartbeat monitors by key instead of by individual URLs.
+        With the ping key, a job can ping any heartbeat monitor at the monitor's own key, instead of
+        at a URL of its own.
       </p>
       {pingKey?.ping_url != null && <Urls pingUrl={pingKey.ping_url} />}
       {pingKey?.created_at != null && (

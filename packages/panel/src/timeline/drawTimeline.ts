@@ -137,8 +137,9 @@ const labelMarginPx = 12
 const minGroupPx = 48
 
 /**
- * Draws the group of a group's first lane as a badge at the right end of the label, and returns the
- * room that it takes. The group is cut before the name, because lanes share it.
+ * Draws a group's name as a badge at the right end of its first lane's label, and returns the
+ * badge's width. If space is short, the group's name is truncated before the lane's name, because
+ * other lanes belong to the group too.
  */
 const drawGroup = (
   context: CanvasRenderingContext2D,
