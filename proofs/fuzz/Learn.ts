@@ -5,8 +5,8 @@ import {
   errorOf,
   type Exchange,
   type Json,
-  jsonObject,
-  jsonObjects,
+  objectOrEmpty,
+  objectsOrEmpty,
   targetOf
 } from "./exchange/Exchange.ts"
 import { batchItemsOf } from "./judge/Batch.ts"
@@ -39,7 +39,7 @@ export const learn = (exchange: Exchange, world: World): void => {
     if (typeof id === "string")
       world.addId(collectionOf(segments.slice(0, -1), draft.credential), id)
   }
-  for (const record of [body, ...jsonObjects(body["data"])]) {
+  for (const record of [body, ...objectsOrEmpty(body["data"])]) {
     if (isCollection && typeof record["id"] === "string" && !path.endsWith(record["id"])) {
       world.addId(collectionOf(segments, draft.credential), record["id"])
     }
@@ -93,8 +93,8 @@ const learnExecutions = (record: Json, segments: ReadonlyArray<string>, world: W
     add(`${folders[kind]}/${task_id}`, id)
   if (typeof chain_id === "string" && typeof id === "string") {
     world.addId(`${workspace}/chains/${chain_id}/runs`, id)
-    for (const { execution } of jsonObjects(record["steps"]))
-      add(`tasks/chains/${chain_id}`, jsonObject(execution)["id"])
+    for (const { execution } of objectsOrEmpty(record["steps"]))
+      add(`tasks/chains/${chain_id}`, objectOrEmpty(execution)["id"])
   }
 }
 
@@ -102,15 +102,15 @@ const learnExecutions = (record: Json, segments: ReadonlyArray<string>, world: W
 const lessons: Readonly<Record<string, (draft: RequestDraft, body: Json, world: World) => void>> = {
   "auth.register": ({ payload }, { user, workspace }, world) =>
     world.addAccount({
-      email: String(jsonObject(user)["email"]),
-      password: String(jsonObject(payload)["password"]),
+      email: String(objectOrEmpty(user)["email"]),
+      password: String(objectOrEmpty(payload)["password"]),
       isLasting: false,
-      workspaces: [String(jsonObject(workspace)["id"])]
+      workspaces: [String(objectOrEmpty(workspace)["id"])]
     }),
   "auth.login": ({ payload }, body, world) =>
-    learnSession(jsonObject(payload)["email"], body, world),
+    learnSession(objectOrEmpty(payload)["email"], body, world),
   "auth.refresh": ({ payload }, body, world) => {
-    const used = jsonObject(payload)["refresh_token"]
+    const used = objectOrEmpty(payload)["refresh_token"]
     const session = world.sessions.find(({ refreshToken }) => refreshToken === used)
     if (session === undefined) return
     world.forget(session)
@@ -121,7 +121,7 @@ const lessons: Readonly<Record<string, (draft: RequestDraft, body: Json, world: 
   },
   "auth.changePassword": ({ credential, payload }, body, world) => {
     if (credential === undefined) return
-    credential.account.password = String(jsonObject(payload)["new_password"])
+    credential.account.password = String(objectOrEmpty(payload)["new_password"])
     learnSession(credential.account.email, body, world)
   },
   "workspaces.create": ({ credential }, { id }, world) => {

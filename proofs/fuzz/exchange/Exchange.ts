@@ -22,14 +22,14 @@ export const parseJson = Option.liftThrowable((text: string): unknown => JSON.pa
 
 export type Json = Readonly<Record<string, unknown>>
 
-export const jsonObject = (value: unknown): Json =>
+export const objectOrEmpty = (value: unknown): Json =>
   Predicate.isObject(value) ? (value as Json) : {}
 
-export const jsonObjects = (value: unknown): ReadonlyArray<Json> =>
-  Array.isArray(value) ? value.map(jsonObject) : []
+export const objectsOrEmpty = (value: unknown): ReadonlyArray<Json> =>
+  Array.isArray(value) ? value.map(objectOrEmpty) : []
 
 export const bodyOf = ({ text }: WireResponse): Json =>
-  jsonObject(Option.getOrUndefined(parseJson(text)))
+  objectOrEmpty(Option.getOrUndefined(parseJson(text)))
 
 export const errorOf = (
   answer: WireResponse

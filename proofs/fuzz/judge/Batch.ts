@@ -1,4 +1,10 @@
-import { bodyOf, type Exchange, jsonObject, jsonObjects, targetOf } from "../exchange/Exchange.ts"
+import {
+  bodyOf,
+  type Exchange,
+  objectOrEmpty,
+  objectsOrEmpty,
+  targetOf
+} from "../exchange/Exchange.ts"
 
 /**
  * Returns the items of a batch as separate exchanges, so that the rules for creating one record
@@ -13,8 +19,8 @@ export const batchItemsOf = (exchange: Exchange): ReadonlyArray<Exchange> => {
     name: batch.name.replace(/Many$/, ""),
     segments: batch.segments.slice(0, -1)
   }
-  const asked = jsonObjects(jsonObject(draft.payload)["items"])
-  return jsonObjects(bodyOf(answer)["items"]).map(({ data, error, status }, at) => ({
+  const asked = objectsOrEmpty(objectOrEmpty(draft.payload)["items"])
+  return objectsOrEmpty(bodyOf(answer)["items"]).map(({ data, error, status }, at) => ({
     request,
     draft: { ...draft, target: create, payload: asked[at] },
     answer: { ...answer, status: Number(status), text: JSON.stringify(data ?? error) },
@@ -25,8 +31,8 @@ export const batchItemsOf = (exchange: Exchange): ReadonlyArray<Exchange> => {
 export const judgeItemCount = (exchange: Exchange): ReadonlyArray<string> => {
   const { answer, draft } = exchange
   if (draft.flaws.length > 0 || !isBatch(exchange)) return []
-  const asked = jsonObjects(jsonObject(draft.payload)["items"]).length
-  const answered = jsonObjects(bodyOf(answer)["items"]).length
+  const asked = objectsOrEmpty(objectOrEmpty(draft.payload)["items"]).length
+  const answered = objectsOrEmpty(bodyOf(answer)["items"]).length
   return asked === answered ? [] : [`${answered} results for ${asked} items`]
 }
 

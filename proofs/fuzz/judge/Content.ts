@@ -9,8 +9,8 @@ import {
   bodyOf,
   type Exchange,
   type Json,
-  jsonObject,
-  jsonObjects,
+  objectOrEmpty,
+  objectsOrEmpty,
   targetOf
 } from "../exchange/Exchange.ts"
 import { isBatch } from "./Batch.ts"
@@ -40,7 +40,7 @@ const judgeIds = (exchange: Exchange, body: Json): ReadonlyArray<string> => {
   const said = body[last === ":key" || last === ":slug" ? last.slice(1) : "id"]
   const isAnother = last.startsWith(":") && String(said).toLowerCase() !== asked.get(last)
   const own = isAnother ? [`a different ${last}`] : []
-  const records = [body, ...jsonObjects(body["data"])]
+  const records = [body, ...objectsOrEmpty(body["data"])]
   const isForeign = records.some(
     ({ workspace_id }) =>
       workspace_id !== undefined &&
@@ -58,7 +58,7 @@ const filters = ["status", "kind", "task_id"]
 
 const judgePage = ({ request }: Exchange, body: Json): ReadonlyArray<string> => {
   const query = new URLSearchParams(request.target.split("?")[1])
-  const records = jsonObjects(body["data"])
+  const records = objectsOrEmpty(body["data"])
   const ids = records.map(({ id }) => String(id))
   const limit = Number(query.get("limit") ?? defaultPageLimit)
   return [
@@ -115,7 +115,7 @@ const keptSpelling = (name: string, asked: unknown): unknown => {
 const judgeEcho = ({ draft, request }: Exchange, body: Json): ReadonlyArray<string> =>
   draft.flaws.length > 0 || request.method === "GET"
     ? []
-    : Object.entries(jsonObject(draft.payload)).flatMap(([name, asked]) =>
+    : Object.entries(objectOrEmpty(draft.payload)).flatMap(([name, asked]) =>
         respelled.has(name) ||
         !(name in body) ||
         matchesRequest(body[name], keptSpelling(name, asked))
@@ -133,6 +133,6 @@ const matchesRequest = (said: unknown, asked: unknown): boolean =>
       ? Object.entries(asked).every(
           ([name, one]) =>
             // Within an option, null represents the default.
-            one === null || matchesRequest(jsonObject(said)[name], keptSpelling(name, one))
+            one === null || matchesRequest(objectOrEmpty(said)[name], keptSpelling(name, one))
         )
       : said === asked

@@ -62,7 +62,10 @@ const removeStatistics = Effect.fnUntraced(function* (
     WHERE id = ${workspaceId}`
 })
 
-/** Removes a batch of statistics. Returns whether none are left. */
+/**
+ * Removes a batch of statistics, and all incidents, usage and quota notices. Returns whether no
+ * statistics are left.
+ */
 const removeSomeStatistics = (sql: SqlClient.SqlClient, workspaceId: string) =>
   sql.withTransaction(
     Effect.gen(function* () {

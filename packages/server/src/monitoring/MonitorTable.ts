@@ -126,20 +126,22 @@ const commonColumns =
   `${dependsOnColumn("m")} AS depends_on`
 
 /** Lists the columns to select of a monitor `m` and the row `k` of its kind. */
-export const kindColumns = ({ columns }: Pick<MonitorTable<object>, "columns">): string =>
+export const selectedMonitorColumns = ({
+  columns
+}: Pick<MonitorTable<object>, "columns">): string =>
   [commonColumns, ...Object.keys(columns).map((name) => `k.${name}`)].join(", ")
 
 export const monitorTableRepo = <Row extends KindRow, Columns extends object, Shown = unknown>(
   sql: SqlClient.SqlClient,
   table: MonitorTable<Columns>
 ): MonitorTableRepo<Row, Columns, Shown> => {
-  const columns = sql.literal(kindColumns(table))
+  const columns = sql.literal(selectedMonitorColumns(table))
   const name = sql.literal(table.name)
   const joined = sql.literal(`FROM ${table.name} AS k JOIN monitors AS m ON m.id = k.monitor_id`)
   const late = table.lateAfter === undefined ? undefined : `k.${table.lateAfter}`
   const shownWith = (further: string) =>
     sql.literal(
-      `${kindColumns(table)}${table.shown === undefined ? "" : `, ${table.shown.columns}`} ${further}
+      `${selectedMonitorColumns(table)}${table.shown === undefined ? "" : `, ${table.shown.columns}`} ${further}
     FROM ${table.name} AS k
     JOIN monitors AS m ON m.id = k.monitor_id
     ${table.shown?.joins ?? ""}`

@@ -18,7 +18,7 @@ import { CallSecrets } from "../secrets/CallSecrets.ts"
 import type { CompletionTarget } from "./CompletionUrls.ts"
 
 /** A report of a job about its attempt. */
-export interface CompletionReport extends CompletionTarget {
+export interface JobReport extends CompletionTarget {
   readonly what: "done" | "failed" | "progress"
   /** The response of the attempt, or a line of progress. */
   readonly body: string
@@ -55,7 +55,7 @@ const maxTries = 4
 export class Completions extends Context.Service<
   Completions,
   {
-    readonly receive: (report: CompletionReport) => Effect.Effect<ReportOutcome>
+    readonly receive: (report: JobReport) => Effect.Effect<ReportOutcome>
     /**
      * Finishes attempts whose completion is overdue, and steps whose pause is over. Returns the
      * milliseconds until the next deadline, or null if there is none.
@@ -75,7 +75,7 @@ export class Completions extends Context.Service<
       const settleRuns = yield* makeSettleRuns(yield* SqlClient.SqlClient)
 
       /** Masks the secrets of the call in a job's report. */
-      const maskReport = Effect.fnUntraced(function* (run: AwaitingRun, report: CompletionReport) {
+      const maskReport = Effect.fnUntraced(function* (run: AwaitingRun, report: JobReport) {
         if (run.secret_names === null) return report
         const names = new Set(run.secret_names)
         const secrets = yield* callSecrets.open(run.workspace_id, names)
@@ -87,7 +87,7 @@ export class Completions extends Context.Service<
        * returned to the queue.
        */
       const end = Effect.fnUntraced(function* (
-        said: ReadonlyMap<string, { readonly run: AwaitingRun; readonly report: CompletionReport }>
+        said: ReadonlyMap<string, { readonly run: AwaitingRun; readonly report: JobReport }>
       ) {
         const calling = [...said.values()].filter(({ run }) => run.state === "running")
         const taken = new Set(
@@ -103,17 +103,14 @@ export class Completions extends Context.Service<
         return yield* settleRuns(settlements)
       })
 
-      const receiveAll = Effect.fnUntraced(function* (reports: ReadonlyArray<CompletionReport>) {
-        const receipts = new Map<CompletionReport, ReportOutcome>()
+      const receiveAll = Effect.fnUntraced(function* (reports: ReadonlyArray<JobReport>) {
+        const receipts = new Map<JobReport, ReportOutcome>()
         let left = reports
         for (let round = 0; round < maxTries && left.length > 0; round++) {
           const runs = yield* repo.findUnfinished(left)
-          const over: Array<CompletionReport> = []
-          const lines: Array<{ readonly run: AwaitingRun; readonly report: CompletionReport }> = []
-          const said = new Map<
-            string,
-            { readonly run: AwaitingRun; readonly report: CompletionReport }
-          >()
+          const over: Array<JobReport> = []
+          const lines: Array<{ readonly run: AwaitingRun; readonly report: JobReport }> = []
+          const said = new Map<string, { readonly run: AwaitingRun; readonly report: JobReport }>()
           for (const report of left) {
             const run = runs.get(report.id)
             if (run === undefined || run.attempt !== report.attempt || !hasBegun(run)) {
@@ -193,11 +190,7 @@ const takeover = (run: AwaitingRun): Settlement =>
     completes_by_ms: Math.max(run.started_ms + run.timeout_seconds * 1_000, run.now_ms + spareMs)
   })
 
-const settlementBy = (
-  run: AwaitingRun,
-  { body, what }: CompletionReport,
-  random: number
-): Settlement =>
+const settlementBy = (run: AwaitingRun, { body, what }: JobReport, random: number): Settlement =>
   makeSettlement(run, null, {
     ...ended(run),
     response_body: body,
@@ -244,7 +237,7 @@ const failure = {
 } as const
 
 const receiptOf = (
-  { attempt, what }: CompletionReport,
+  { attempt, what }: JobReport,
   { attempts_count, error, status }: FinishedAttempt = {
     attempts_count: null,
     error: null,

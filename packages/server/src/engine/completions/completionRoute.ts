@@ -2,7 +2,7 @@ import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import { Clock, Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { MinuteQuota, readBodyStart } from "../../http/index.ts"
-import { type CompletionReport, Completions, type ReportOutcome } from "./Completions.ts"
+import { type JobReport, Completions, type ReportOutcome } from "./Completions.ts"
 import { CompletionUrls } from "./CompletionUrls.ts"
 
 /**
@@ -27,7 +27,7 @@ export const withCompletionRoute = <E, R>(
 
 const shape = /^\/complete\/([^/?]+)(?:\/(fail|log))?(?:\?.*)?$/
 
-const kinds: Readonly<Record<string, CompletionReport["what"]>> = {
+const kinds: Readonly<Record<string, JobReport["what"]>> = {
   fail: "failed",
   log: "progress"
 }

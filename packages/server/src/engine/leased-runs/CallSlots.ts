@@ -15,7 +15,7 @@ const slowMs = 1_000
  */
 const maxRemembered = 20_000
 
-/** How long a share does not count as a newcomer after one of its calls was slow. */
+/** How long accounts of the same address lose the priority of newcomers after a slow call. */
 const rememberSlowMs = 10 * 60_000
 
 /**

@@ -5,7 +5,7 @@
 export const jsonBounds: JsonBounds = { values: 6_000, items: 200, depth: 16 }
 
 /** The limits of a document of definitions, with a thousand records. */
-export const documentBounds: JsonBounds = { values: 40_000, items: 1_000, depth: 16 }
+export const definitionsBounds: JsonBounds = { values: 40_000, items: 1_000, depth: 16 }
 
 interface JsonBounds {
   readonly values: number
@@ -17,7 +17,7 @@ const documentPath = /^\/v1\/workspaces\/[^/]+\/apply(?:$|\?)/
 
 /** Returns the limits of JSON in the body of a request to this URL. */
 export const jsonBoundsOf = (url: string): JsonBounds =>
-  documentPath.test(url) ? documentBounds : jsonBounds
+  documentPath.test(url) ? definitionsBounds : jsonBounds
 
 /**
  * Returns the limit that a JSON text exceeds, if any. This check runs before the text is parsed:

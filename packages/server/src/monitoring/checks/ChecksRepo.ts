@@ -7,7 +7,7 @@ import { histogramOfLatency } from "../uptime/latencies.ts"
 import { addToUptimeBucketSql, uptimeBucketWidthsSql } from "../uptime/UptimeRepo.ts"
 import { eventsTableSql, type MonitorEvent } from "../MonitorEventsRepo.ts"
 import {
-  kindColumns,
+  selectedMonitorColumns,
   type KindRow,
   type MonitorTableRepo,
   monitorTableRepo
@@ -67,7 +67,7 @@ export class ChecksRepo extends Context.Service<
   static readonly layer: Layer.Layer<ChecksRepo, never, SqlClient.SqlClient> = Layer.effect(
     ChecksRepo,
     Effect.map(SqlClient.SqlClient, (sql) => {
-      const columns = sql.literal(`m.kind, ${kindColumns(checkedTable("http"))}`)
+      const columns = sql.literal(`m.kind, ${selectedMonitorColumns(checkedTable("http"))}`)
 
       return ChecksRepo.of({
         rowReader: <Target>(kind: Monitor["kind"]) =>

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
 import { eventsTableSql, type MonitorEvent } from "../MonitorEventsRepo.ts"
-import { kindColumns, type MonitorTableRepo, monitorTableRepo } from "../MonitorTable.ts"
+import { selectedMonitorColumns, type MonitorTableRepo, monitorTableRepo } from "../MonitorTable.ts"
 import type { PingBodyOwner } from "./PingBodyBudget.ts"
 import type { HeartbeatState } from "./decideHeartbeat.ts"
 import {
@@ -81,7 +81,7 @@ export class HeartbeatsRepo extends Context.Service<
   static readonly layer: Layer.Layer<HeartbeatsRepo, never, SqlClient.SqlClient> = Layer.effect(
     HeartbeatsRepo,
     Effect.map(SqlClient.SqlClient, (sql) => {
-      const columns = sql.literal(kindColumns(heartbeatTable))
+      const columns = sql.literal(selectedMonitorColumns(heartbeatTable))
       const setPingColumns = sql.literal(
         pingColumnNames.map((name) => `${name} = input.${name}`).join(", ")
       )

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { columnsOf, timestampOf } from "../../store/index.ts"
 import { checkedTable } from "../checks/CheckedRow.ts"
 import type { DueMonitorRow } from "../checks/ChecksRepo.ts"
-import { kindColumns } from "../MonitorTable.ts"
+import { selectedMonitorColumns } from "../MonitorTable.ts"
 import type { OnlineWorker } from "./assignWorkers.ts"
 
 /** A place of a monitor in one round of its checks. The round is the version of the leased row. */
@@ -102,7 +102,7 @@ export class PlacesRepo extends Context.Service<
   static readonly layer: Layer.Layer<PlacesRepo, never, SqlClient.SqlClient> = Layer.effect(
     PlacesRepo,
     Effect.map(SqlClient.SqlClient, (sql) => {
-      const monitorColumns = sql.literal(`m.kind, ${kindColumns(checkedTable("http"))}`)
+      const monitorColumns = sql.literal(`m.kind, ${selectedMonitorColumns(checkedTable("http"))}`)
 
       return PlacesRepo.of({
         findOnlineWorkers: Effect.fn("PlacesRepo.findOnlineWorkers")(function* (workspaceIds) {

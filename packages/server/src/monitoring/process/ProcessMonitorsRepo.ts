@@ -1,7 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { kindColumns, type MonitorTableRepo, monitorTableRepo } from "../MonitorTable.ts"
+import { selectedMonitorColumns, type MonitorTableRepo, monitorTableRepo } from "../MonitorTable.ts"
 import {
   type JoinedReport,
   type ProcessColumns,
@@ -34,7 +34,7 @@ export class ProcessMonitorsRepo extends Context.Service<
     Layer.effect(
       ProcessMonitorsRepo,
       Effect.map(SqlClient.SqlClient, (sql) => {
-        const columns = sql.literal(kindColumns(processTable))
+        const columns = sql.literal(selectedMonitorColumns(processTable))
         const joined = sql.literal(`
           FROM process_monitors AS k
           JOIN monitors AS m ON m.id = k.monitor_id`)

@@ -4,7 +4,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
 import { type OngoingFailure, type ProcessReportSummary, silentAfterMs } from "./decideProcess.ts"
-import { kindColumns } from "../MonitorTable.ts"
+import { selectedMonitorColumns } from "../MonitorTable.ts"
 import { type ProcessRow, processTable, type RowWithPreviousReport } from "./ProcessRow.ts"
 
 interface Worker {
@@ -62,7 +62,7 @@ export class ProcessReportsRepo extends Context.Service<
         findReported: Effect.fn("ProcessReportsRepo.findReported")(function* (worker, ids) {
           return yield* sql<RowWithPreviousReport>`
             SELECT
-              ${sql.literal(kindColumns(processTable))}, w.name AS worker_name,
+              ${sql.literal(selectedMonitorColumns(processTable))}, w.name AS worker_name,
               r.reported_at AS before_at, r.failing_since AS before_failing_since,
               r.failing AS before_failing
             FROM workers AS w

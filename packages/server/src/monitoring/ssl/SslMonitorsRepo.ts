@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { kindColumns, type MonitorTableRepo, monitorTableRepo } from "../MonitorTable.ts"
+import { selectedMonitorColumns, type MonitorTableRepo, monitorTableRepo } from "../MonitorTable.ts"
 import { type SslColumns, type SslRow, sslTable } from "./SslRow.ts"
 
 export class SslMonitorsRepo extends Context.Service<
@@ -25,7 +25,7 @@ export class SslMonitorsRepo extends Context.Service<
   static readonly layer: Layer.Layer<SslMonitorsRepo, never, SqlClient.SqlClient> = Layer.effect(
     SslMonitorsRepo,
     Effect.map(SqlClient.SqlClient, (sql) => {
-      const columns = sql.literal(kindColumns(sslTable))
+      const columns = sql.literal(selectedMonitorColumns(sslTable))
       return SslMonitorsRepo.of({
         ...monitorTableRepo<SslRow, SslColumns>(sql, sslTable),
 

@@ -5,4 +5,5 @@
  */
 export const heartbeatBatch = { apartMs: 100, maxBatch: 256 }
 
+/** The batches of the frequent claims of idle agents. */
 export const idleClaimBatch = { apartMs: 200, maxBatch: 256 }

@@ -4,7 +4,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Clock, Deferred, Effect } from "effect"
 import type { IncomingHttpHeaders } from "node:http"
 import { httpTarget, tcpTarget } from "@scheduling/calls/testing/CallTargets"
-import { endless, Service, ServiceLayer } from "./support/service.ts"
+import { endlessStream, Service, ServiceLayer } from "./support/service.ts"
 
 const minute = 60_000
 
@@ -48,7 +48,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
         let written = 0
         const port = yield* httpTarget((incoming, response) => {
           response.writeHead(Number(incoming.url?.slice(1)), { "content-length": 10_000_000_000 })
-          endless((bytes) => (written += bytes)).pipe(response)
+          endlessStream((bytes) => (written += bytes)).pipe(response)
         })
         for (const [code, status, error] of [
           [200, "succeeded", null],

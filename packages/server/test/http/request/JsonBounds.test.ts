@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { JsonSchema } from "effect"
 import {
   jsonBoundsOf,
-  documentBounds,
+  definitionsBounds,
   exceededJsonBound,
   jsonBounds
 } from "../../../src/http/request/JsonBounds.ts"
@@ -90,7 +90,7 @@ describe("What JSON is too large for a body", () => {
       assert.isAbove(values, 0)
       const bounds = jsonBoundsOf(endpoint.path)
       // A document can contain a thousand records, but not a thousand records of the maximum size.
-      const size = { ...largest, values: bounds === documentBounds ? 0 : values }
+      const size = { ...largest, values: bounds === definitionsBounds ? 0 : values }
       assert.isTrue(isWithin(size, bounds), JSON.stringify(size))
     }
   )

@@ -88,7 +88,7 @@ const burst = Effect.fnUntraced(function* (count: number) {
   return yield* lateness
 })
 
-/** Measures `count` tasks for 25 seconds. Each task fires once within a minute. */
+/** Measures for 25 seconds while `count` tasks are due, each once, at random times spread over a minute. */
 const steady = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   const workspace = yield* insertWorkspace

@@ -82,7 +82,7 @@ export const ServiceLayer: Layer.Layer<Service> = Layer.effect(
 )
 
 /** Returns an endless stream of bytes. */
-export const endless = (onRead: (bytes: number) => void) => {
+export const endlessStream = (onRead: (bytes: number) => void) => {
   const chunk = Buffer.alloc(64 * 1024, "a")
   return new Readable({
     read() {
