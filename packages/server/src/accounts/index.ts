@@ -89,7 +89,7 @@ export {
 } from "./audit/namedDefinitionsRepo.ts"
 export { type Actor, currentActor } from "./audit/currentActor.ts"
 export { withServiceAuthor, currentAuthor } from "./audit/currentAuthor.ts"
-export { versionHandlers } from "./audit/versionHandlers.ts"
+export { type VersionedRecords, versionHandlers } from "./audit/versionHandlers.ts"
 export { Auth } from "./auth/Auth.ts"
 export { type Denial, makeAccessCheck } from "./auth/Authentication.ts"
 export { AccountChangeMails } from "./auth/AccountChangeMails.ts"

@@ -18,7 +18,13 @@ import type { CountedPage, Page, PageQuery } from "@scheduling/domain/shared/req
 import { definitionOfKind } from "@scheduling/domain/definitions/DefinitionsDocument"
 import { Effect, type Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { ChangeLog, changesOf, currentAuthor, type RecordedDefinition } from "../accounts/index.ts"
+import {
+  ChangeLog,
+  changesOf,
+  currentAuthor,
+  type RecordedDefinition,
+  type VersionedRecords
+} from "../accounts/index.ts"
 import {
   retryOnConflict,
   checkVersion,
@@ -54,7 +60,10 @@ import { MonitorsRepo } from "./MonitorsRepo.ts"
 import { StatusChanges } from "./StatusChanges.ts"
 
 /** The operations on monitors of one kind. */
-export interface KindMonitors<Types extends KindTypes> {
+export interface KindMonitors<Types extends KindTypes> extends VersionedRecords<
+  Types["Monitor"],
+  NotFound | Conflict | Stale | ValidationFailed
+> {
   readonly kind: MonitorKindName
   readonly list: (
     workspaceId: AuthorizedWorkspaceId,
@@ -103,21 +112,6 @@ export interface KindMonitors<Types extends KindTypes> {
     workspaceId: AuthorizedWorkspaceId,
     id: MonitorId
   ) => Effect.Effect<Types["Monitor"], NotFound>
-  /** Lists the versions of the monitor's definition, newest first. */
-  readonly versions: (
-    workspaceId: AuthorizedWorkspaceId,
-    id: string
-  ) => Effect.Effect<ReadonlyArray<RecordedDefinition>, NotFound>
-  /**
-   * Restores the definition of an earlier version. If `version` is given, fails unless it is the
-   * current version of the monitor.
-   */
-  readonly restore: (
-    workspaceId: AuthorizedWorkspaceId,
-    id: string,
-    wanted: RecordedDefinition,
-    version?: number
-  ) => Effect.Effect<Types["Monitor"], NotFound | Conflict | Stale | ValidationFailed>
   readonly events: (
     workspaceId: AuthorizedWorkspaceId,
     id: MonitorId,

@@ -15,7 +15,7 @@ import type { Backfill, BackfillRequest } from "@scheduling/domain/tasks/Backfil
 import { Effect, Option, Struct } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { SqlClient } from "effect/sql"
-import { ChangeLog, currentAuthor, type RecordedDefinition } from "../accounts/index.ts"
+import { ChangeLog, currentAuthor, type VersionedRecords } from "../accounts/index.ts"
 import {
   retryOnConflict,
   checkVersion,
@@ -103,7 +103,7 @@ export interface Tasks<
   Status extends string,
   ChangeError,
   BusyError
-> {
+> extends VersionedRecords<Task, NotFound | Conflict | Stale | ValidationFailed | ChangeError> {
   readonly list: (
     workspaceId: AuthorizedWorkspaceId,
     query: TaskQuery<Status>
@@ -146,21 +146,6 @@ export interface Tasks<
     id: string,
     request: RunRequest
   ) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded | BusyError>
-  /** Lists the versions of the task's definition, newest first. */
-  readonly versions: (
-    workspaceId: AuthorizedWorkspaceId,
-    id: string
-  ) => Effect.Effect<ReadonlyArray<RecordedDefinition>, NotFound>
-  /**
-   * Restores the definition of an earlier version. If `version` is given, fails unless it is the
-   * current version of the task.
-   */
-  readonly restore: (
-    workspaceId: AuthorizedWorkspaceId,
-    id: string,
-    wanted: RecordedDefinition,
-    version?: number
-  ) => Effect.Effect<Task, NotFound | Conflict | Stale | ValidationFailed | ChangeError>
 }
 
 /** The operations on tasks of a kind that has a schedule. `Run` is the response to a manual run. */

@@ -19,24 +19,32 @@ interface OfVersion<Params> {
   readonly params: Params & { readonly workspace_id: WorkspaceId; readonly version: number }
 }
 
+/** The operations on the versions of records. */
+export interface VersionedRecords<Record, RestoreError> {
+  /** Lists the versions of a record's definition, newest first. */
+  readonly versions: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: string
+  ) => Effect.Effect<ReadonlyArray<RecordedDefinition>, NotFound>
+  /**
+   * Restores the definition of an earlier version. If `version` is given, fails unless it is the
+   * current version of the record.
+   */
+  readonly restore: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: string,
+    wanted: RecordedDefinition,
+    version?: number
+  ) => Effect.Effect<Record, RestoreError>
+}
+
 /**
  * Creates the handlers of the endpoints for a record's versions. `idOf` returns the record's id in
  * the path, and `prepare` runs before a restore and outside its transaction.
  */
-export const versionHandlers = <Params, Record, E, RestoreError, R = never, F = never>(
+export const versionHandlers = <Params, Record, RestoreError, F = never>(
   idOf: (params: Params) => string,
-  records: {
-    readonly versions: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: string
-    ) => Effect.Effect<ReadonlyArray<RecordedDefinition>, E>
-    readonly restore: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: string,
-      wanted: RecordedDefinition,
-      version?: number
-    ) => Effect.Effect<Record, RestoreError, R>
-  },
+  records: VersionedRecords<Record, RestoreError>,
   prepare: (
     workspaceId: AuthorizedWorkspaceId,
     definition: RecordedDefinition["stored"]

@@ -19,12 +19,7 @@ import type { ListQuery } from "@scheduling/domain/shared/requests/ListQuery"
 import type { CountedPage } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import {
-  ChangeLog,
-  changesOf,
-  currentAuthor,
-  type RecordedDefinition
-} from "../../accounts/index.ts"
+import { ChangeLog, changesOf, currentAuthor, type VersionedRecords } from "../../accounts/index.ts"
 import { Limits } from "../../plans/index.ts"
 import {
   retryOnConflict,
@@ -43,7 +38,7 @@ import { queueDefinition, type QueueRow, QueuesRepo, toQueue } from "./QueuesRep
 /** Creates, changes, lists and removes named queues. The engine admits their runs. */
 export class Queues extends Context.Service<
   Queues,
-  {
+  VersionedRecords<Queue, NotFound | Conflict | Stale | ValidationFailed> & {
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       query: ListQuery & { readonly paused?: boolean }
@@ -78,17 +73,6 @@ export class Queues extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       id: QueueId
     ) => Effect.Effect<Queue, NotFound>
-    /** Lists the versions of the queue's definition, newest first. */
-    readonly versions: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: string
-    ) => Effect.Effect<ReadonlyArray<RecordedDefinition>, NotFound>
-    readonly restore: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: string,
-      wanted: RecordedDefinition,
-      version?: number
-    ) => Effect.Effect<Queue, NotFound | Conflict | Stale | ValidationFailed>
     /** Removes the queue. Fails while a task that can still fire uses it. */
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
