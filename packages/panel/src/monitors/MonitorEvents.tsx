@@ -1,9 +1,11 @@
+import type { Monitor } from "@scheduling/sdk"
 import { type ComponentType, useState } from "react"
 import { type listOptions, useList } from "../data/queries.ts"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { EmptyState, Section } from "../ui/layout/Page.tsx"
 import { type Column, List } from "../ui/lists/List.tsx"
-import { ShortTime } from "../ui/values/Time.tsx"
+import { Status } from "../ui/values/Status.tsx"
+import { Duration, ShortTime } from "../ui/values/Time.tsx"
 import { eventPollingOptions } from "./queries.ts"
 
 /** How the events of a kind of monitor are listed. */
@@ -38,9 +40,23 @@ export const MonitorEvents = <Event extends { readonly id: string }>({
   )
 }
 
+export const eventStatusColumn: Column<Pick<Monitor, "status">> = {
+  key: "status",
+  head: "Status",
+  className: "w-24 shrink-0",
+  cell: ({ status }) => <Status of={status} />
+}
+
 export const eventTimeColumn: Column<{ readonly at: string }> = {
   key: "at",
   head: "Time",
   className: "w-28 shrink-0",
   cell: ({ at }) => <ShortTime at={at} />
+}
+
+export const eventDurationColumn: Column<{ readonly duration_ms: number | null }> = {
+  key: "took",
+  head: "Duration",
+  className: "w-20 shrink-0 text-right max-sm:hidden",
+  cell: ({ duration_ms }) => <Duration ms={duration_ms} />
 }

@@ -38,14 +38,19 @@ import {
 } from "./queries.ts"
 import { useOldestResult } from "./useOldestResult.ts"
 
-type AnyMonitor = Omit<Monitor, "kind">
+export type AnyMonitor = Omit<Monitor, "kind">
 
-interface NamedValues {
+export interface NamedValues {
   readonly tags: string
 }
 
 /** The parts of the pages that are specific to a monitor kind. */
-interface PageParts<M extends AnyMonitor, Event, Values extends NamedValues, Input extends object> {
+export interface PageParts<
+  M extends AnyMonitor,
+  Event,
+  Values extends NamedValues,
+  Input extends object
+> {
   readonly kind: MonitorKind
   readonly resource: (api: SchedulingClient) => MonitorResource<M, Event, Input>
   readonly form: {

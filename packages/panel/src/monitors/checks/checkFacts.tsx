@@ -4,12 +4,12 @@ import type { FactsByName } from "../../ui/layout/Page.tsx"
 import type { Column } from "../../ui/lists/List.tsx"
 import { CopyableText } from "../../ui/values/Copy.tsx"
 import { formatDuration } from "../../ui/values/format.ts"
-import { Badge, Status } from "../../ui/values/Status.tsx"
+import { Badge } from "../../ui/values/Status.tsx"
 import { RelativeTime, ShortTime, Duration, FullTime } from "../../ui/values/Time.tsx"
-import { eventTimeColumn } from "../MonitorEvents.tsx"
+import { eventDurationColumn, eventStatusColumn, eventTimeColumn } from "../MonitorEvents.tsx"
 import { failureThresholdLabels } from "./checkValues.ts"
 
-type Checked = Pick<
+export type Checked = Pick<
   HttpMonitor,
   | "confirm_after"
   | "created_at"
@@ -104,12 +104,7 @@ export const LineList = ({ of: lines }: { readonly of: ReadonlyArray<ReactNode> 
 )
 
 const columns: ReadonlyArray<Column<CheckEvent>> = [
-  {
-    key: "status",
-    head: "Status",
-    className: "w-24 shrink-0",
-    cell: ({ status }) => <Status of={status} />
-  },
+  eventStatusColumn,
   eventTimeColumn,
   {
     key: "what",
@@ -126,12 +121,7 @@ const columns: ReadonlyArray<Column<CheckEvent>> = [
       </span>
     )
   },
-  {
-    key: "took",
-    head: "Duration",
-    className: "w-20 shrink-0 text-right max-sm:hidden",
-    cell: ({ duration_ms }) => <Duration ms={duration_ms} />
-  }
+  eventDurationColumn
 ]
 
 export const checkEventList = {

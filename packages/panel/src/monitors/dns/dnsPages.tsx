@@ -1,9 +1,7 @@
-import type { CheckEvent, DnsMonitor, DnsMonitorInput } from "@scheduling/sdk"
-import { FactsSection } from "../../ui/layout/Page.tsx"
-import { checkEventList, checkFacts, LineList } from "../checks/checkFacts.tsx"
-import { PlaceResults } from "../checks/PlaceResults.tsx"
-import { CheckNowButton } from "../CheckNowButton.tsx"
-import { monitorPages } from "../monitorPages.tsx"
+import type { DnsMonitor, DnsMonitorInput } from "@scheduling/sdk"
+import type { FactsByName } from "../../ui/layout/Page.tsx"
+import { LineList } from "../checks/checkFacts.tsx"
+import { checkPages } from "../checks/checkPages.tsx"
 import {
   DnsFields,
   dnsInputOf,
@@ -14,21 +12,20 @@ import {
 } from "./DnsFields.tsx"
 import { DnsPreview } from "./DnsPreview.tsx"
 
-const factsOf = (monitor: DnsMonitor) =>
-  checkFacts(monitor, {
-    Query: <LineList of={[`${monitor.record_type} ${monitor.host}`]} />,
-    ...(monitor.resolver !== null && { "Name server": <LineList of={[monitor.resolver]} /> }),
-    ...(monitor.expected_values !== null && {
-      Expected: (
-        <>
-          <LineList of={monitor.expected_values} />
-          <span className="text-sm text-faint">{dnsMatchLabels[monitor.match]}</span>
-        </>
-      )
-    })
+const factsOf = (monitor: DnsMonitor): FactsByName => ({
+  Query: <LineList of={[`${monitor.record_type} ${monitor.host}`]} />,
+  ...(monitor.resolver !== null && { "Name server": <LineList of={[monitor.resolver]} /> }),
+  ...(monitor.expected_values !== null && {
+    Expected: (
+      <>
+        <LineList of={monitor.expected_values} />
+        <span className="text-sm text-faint">{dnsMatchLabels[monitor.match]}</span>
+      </>
+    )
   })
+})
 
-export const dnsPages = monitorPages<DnsMonitor, CheckEvent, DnsValues, DnsMonitorInput>({
+export const dnsPages = checkPages<DnsMonitor, DnsValues, DnsMonitorInput>({
   kind: "dns",
   resource: ({ dnsMonitors }) => dnsMonitors,
   form: {
@@ -41,17 +38,5 @@ export const dnsPages = monitorPages<DnsMonitor, CheckEvent, DnsValues, DnsMonit
     Fields: DnsFields,
     Preview: DnsPreview
   },
-  useActions: (monitor) => ({
-    buttons: (
-      <CheckNowButton
-        monitor={monitor}
-        lastAt={monitor.last_check?.at ?? null}
-        resource={({ dnsMonitors }) => dnsMonitors}
-      />
-    )
-  }),
-  First: PlaceResults,
-  Aside: ({ monitor }) => <FactsSection title="Monitor" facts={factsOf(monitor)} />,
-  events: checkEventList,
-  isMonitoredAtOnce: true
+  factsOf
 })

@@ -5,7 +5,7 @@ import type { Column } from "../../ui/lists/List.tsx"
 import { Facts } from "../../ui/layout/Page.tsx"
 import { Badge, Status, type Tone } from "../../ui/values/Status.tsx"
 import { ShortTime, Duration } from "../../ui/values/Time.tsx"
-import { eventTimeColumn, type EventListOptions } from "../MonitorEvents.tsx"
+import { eventDurationColumn, eventTimeColumn, type EventListOptions } from "../MonitorEvents.tsx"
 
 const tones: Readonly<Record<HeartbeatEvent["type"], Tone>> = {
   success: "ok",
@@ -71,12 +71,7 @@ const columnsWith = (
       </span>
     )
   },
-  {
-    key: "took",
-    head: "Duration",
-    className: "w-20 shrink-0 text-right max-sm:hidden",
-    cell: ({ duration_ms }) => <Duration ms={duration_ms} />
-  },
+  eventDurationColumn,
   {
     key: "more",
     head: <span className="sr-only">Details</span>,

@@ -1,10 +1,8 @@
-import type { CheckEvent, HttpMonitor, HttpMonitorInput } from "@scheduling/sdk"
+import type { HttpMonitor, HttpMonitorInput } from "@scheduling/sdk"
 import { authFacts } from "../../tasks/call/authFacts.tsx"
-import { type FactsByName, FactsSection } from "../../ui/layout/Page.tsx"
-import { checkEventList, checkFacts, LineList } from "../checks/checkFacts.tsx"
-import { PlaceResults } from "../checks/PlaceResults.tsx"
-import { CheckNowButton } from "../CheckNowButton.tsx"
-import { monitorPages } from "../monitorPages.tsx"
+import type { FactsByName } from "../../ui/layout/Page.tsx"
+import { LineList } from "../checks/checkFacts.tsx"
+import { checkPages } from "../checks/checkPages.tsx"
 import {
   HttpFields,
   httpInputOf,
@@ -29,21 +27,18 @@ const rulesOf = (monitor: HttpMonitor): ReadonlyArray<string> => [
     : [`certificate valid for ${monitor.min_certificate_days} days`])
 ]
 
-const factsOf = (monitor: HttpMonitor): FactsByName =>
-  checkFacts(monitor, {
-    Request: <LineList of={[`${monitor.method} ${monitor.url}`]} />,
-    ...authFacts(monitor),
-    ...(Object.keys(monitor.headers).length > 0 && {
-      Headers: (
-        <LineList
-          of={Object.entries(monitor.headers).map(([name, value]) => `${name}: ${value}`)}
-        />
-      )
-    }),
-    Expected: <LineList of={rulesOf(monitor)} />
-  })
+const factsOf = (monitor: HttpMonitor): FactsByName => ({
+  Request: <LineList of={[`${monitor.method} ${monitor.url}`]} />,
+  ...authFacts(monitor),
+  ...(Object.keys(monitor.headers).length > 0 && {
+    Headers: (
+      <LineList of={Object.entries(monitor.headers).map(([name, value]) => `${name}: ${value}`)} />
+    )
+  }),
+  Expected: <LineList of={rulesOf(monitor)} />
+})
 
-export const httpPages = monitorPages<HttpMonitor, CheckEvent, HttpValues, HttpMonitorInput>({
+export const httpPages = checkPages<HttpMonitor, HttpValues, HttpMonitorInput>({
   kind: "http",
   resource: ({ httpMonitors }) => httpMonitors,
   form: {
@@ -56,17 +51,5 @@ export const httpPages = monitorPages<HttpMonitor, CheckEvent, HttpValues, HttpM
     Fields: HttpFields,
     Preview: HttpPreview
   },
-  useActions: (monitor) => ({
-    buttons: (
-      <CheckNowButton
-        monitor={monitor}
-        lastAt={monitor.last_check?.at ?? null}
-        resource={({ httpMonitors }) => httpMonitors}
-      />
-    )
-  }),
-  First: PlaceResults,
-  Aside: ({ monitor }) => <FactsSection title="Monitor" facts={factsOf(monitor)} />,
-  events: checkEventList,
-  isMonitoredAtOnce: true
+  factsOf
 })

@@ -3,10 +3,10 @@ import { type FactsByName, FactsSection } from "../../ui/layout/Page.tsx"
 import type { Column } from "../../ui/lists/List.tsx"
 import { CopyableText } from "../../ui/values/Copy.tsx"
 import { formatDuration } from "../../ui/values/format.ts"
-import { Badge, Status } from "../../ui/values/Status.tsx"
-import { RelativeTime, ShortTime, Duration } from "../../ui/values/Time.tsx"
+import { Badge } from "../../ui/values/Status.tsx"
+import { RelativeTime, ShortTime } from "../../ui/values/Time.tsx"
 import { CheckNowButton } from "../CheckNowButton.tsx"
-import { eventTimeColumn } from "../MonitorEvents.tsx"
+import { eventDurationColumn, eventStatusColumn, eventTimeColumn } from "../MonitorEvents.tsx"
 import { monitorPages } from "../monitorPages.tsx"
 import { CertificateFacts } from "./CertificateFacts.tsx"
 import { newSslValues, SslFields, sslInputOf, type SslValues, sslValuesOf } from "./SslFields.tsx"
@@ -39,12 +39,7 @@ const factsOf = (monitor: SslMonitor): FactsByName => ({
 })
 
 const columns: ReadonlyArray<Column<SslEvent>> = [
-  {
-    key: "status",
-    head: "Status",
-    className: "w-24 shrink-0",
-    cell: ({ status }) => <Status of={status} />
-  },
+  eventStatusColumn,
   eventTimeColumn,
   {
     key: "what",
@@ -61,12 +56,7 @@ const columns: ReadonlyArray<Column<SslEvent>> = [
       </span>
     )
   },
-  {
-    key: "took",
-    head: "Duration",
-    className: "w-20 shrink-0 text-right max-sm:hidden",
-    cell: ({ duration_ms }) => <Duration ms={duration_ms} />
-  }
+  eventDurationColumn
 ]
 
 export const sslPages = monitorPages<SslMonitor, SslEvent, SslValues, SslMonitorInput>({
