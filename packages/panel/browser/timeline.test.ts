@@ -108,6 +108,9 @@ describe.skipIf(skipReason !== undefined)("the timeline", () => {
       .getByRole("status")
       .getByText(/^Nightly report, .*: paused by .* since /)
       .waitFor()
+    // Fingers do not hover. A tap selects a part of a lane.
+    await page.keyboard.press("Enter")
+    await page.getByText(/^Paused by Ada Lovelace since /).waitFor()
     await client.cron.resume(id)
     const past = /^by Ada Lovelace from .* to /
     await expect.poll(() => pauseOf(/^Nightly report/).textContent(), soon).toMatch(past)

@@ -15,6 +15,7 @@ import { now } from "../ui/values/clock.ts"
 import { formatShortDateTime } from "../ui/values/format.ts"
 import { LegendKey } from "../ui/values/LegendKey.tsx"
 import { allWorkersOptions } from "../workers/queries.ts"
+import { describePause, pauseBetween } from "./describeLane.ts"
 import { hasProblemBetween, type Lane, lanesOf } from "./lanes.ts"
 import {
   allMonitorsOptions,
@@ -306,12 +307,14 @@ const Selection = ({
   const params = { workspaceId }
   const period = { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
   const taskId = lane?.taskId
+  const pause = lane && pauseBetween(lane, from, to)
   return (
     <div className="mt-3 flex flex-wrap items-center gap-x-5 gap-y-2 text-sm">
       <span className="nums">
         {lane !== undefined && `${lane.name}, `}
         {formatShortDateTime(from)} to {formatShortDateTime(to)}
       </span>
+      {pause !== undefined && <span>Paused {describePause(pause)}</span>}
       <Link
         to="/w/$workspaceId/executions"
         params={params}
