@@ -67,7 +67,7 @@ describe.skipIf(skipReason !== undefined)("a workspace", () => {
     const { data } = await person.client.workspaces.getSigningSecrets({ url })
     await shown.getByText(data[0]?.call_secret ?? "none").waitFor()
     await page.getByText(url, { exact: true }).waitFor()
-    await page.getByRole("button", { name: "Rotate signing secrets" }).click()
+    await page.getByRole("button", { name: "Rotate all signing secrets" }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Rotate secrets" }).click()
     const old = page.getByRole("region", { name: "old secret for calls" })
     await old.getByText(data[0]?.call_secret ?? "none").waitFor()

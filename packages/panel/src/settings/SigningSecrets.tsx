@@ -48,7 +48,7 @@ export const SigningSecrets = () => {
       ))}
       <div>
         <Button icon={<RefreshCw />} onClick={() => setRotating(true)}>
-          Rotate signing secrets
+          Rotate all signing secrets
         </Button>
       </div>
       <Confirm
