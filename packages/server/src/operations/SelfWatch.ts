@@ -98,7 +98,7 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
         ["scheduling_workers_online", "Workers whose agents are online.", () => depth.workers],
         [
           "scheduling_worker_due_runs",
-          "Due runs that no worker has claimed, up to 10,000.",
+          "Due runs for workers that no agent has claimed yet. Counted up to 10,000.",
           () => depth.due_for_workers
         ],
         [
@@ -113,7 +113,7 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
         ],
         [
           "scheduling_timer_delay_seconds",
-          "The delay of this node's last timer.",
+          "How late this node's latest timer fired. High if the event loop is busy.",
           () => timerDelaySeconds
         ],
         [
