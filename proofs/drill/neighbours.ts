@@ -13,7 +13,7 @@ import { tableOf } from "./table.ts"
 /**
  * The limits that the service promises a tenant, whatever two other tenants do within their limits.
  */
-const promised = { p99Ms: 250, memoryMb: 1_024 }
+const promised = { p99Ms: 250, nodeMemoryMb: 1_024 }
 
 /** The default number of requests per minute per account. The modest tenant makes 450. */
 const shippedRateLimit = 600
@@ -69,7 +69,7 @@ export const neighboursDrill = Effect.fnUntraced(function* (options: {
         )
         for (const { begin } of hostile) begin()
         const seen = yield* Effect.promise(() => neighbour.live(lastsMs, everyMs))
-        return { seen, memoryMb: peakMb(node.pid) }
+        return { seen, nodeMemoryMb: peakMb(node.pid) }
       })
     )
     yield* print(rowOf(name, result))
@@ -91,7 +91,7 @@ interface Round {
 
 interface Result {
   readonly seen: NeighbourObservations
-  readonly memoryMb: number
+  readonly nodeMemoryMb: number
 }
 
 const print = (line: string) => Effect.sync(() => console.log(line))
@@ -159,17 +159,17 @@ const { header, row } = tableOf([
   ["peak MB", 7]
 ])
 
-const rowOf = (name: string, { memoryMb, seen }: Result): string =>
+const rowOf = (name: string, { nodeMemoryMb, seen }: Result): string =>
   row([
     name,
     ...[0.5, 0.99, 1].map((part) => `${quantile(seen.latenessMs, part).toFixed(0)} ms`),
     ...[0.5, 0.99, 1].map((part) => `${quantile(seen.answerMs, part).toFixed(0)} ms`),
     String(seen.latenessMs.length),
     String(seen.errors.length),
-    memoryMb.toFixed(0)
+    nodeMemoryMb.toFixed(0)
   ])
 
-const brokenOf = (name: string, { memoryMb, seen }: Result): ReadonlyArray<string> => {
+const brokenOf = (name: string, { nodeMemoryMb, seen }: Result): ReadonlyArray<string> => {
   const late = quantile(seen.latenessMs, 0.99)
   const slow = quantile(seen.answerMs, 0.99)
   const [error] = seen.errors
@@ -177,6 +177,8 @@ const brokenOf = (name: string, { memoryMb, seen }: Result): ReadonlyArray<strin
     ...(late <= promised.p99Ms ? [] : [`${name}: p99 of lateness is ${late.toFixed(0)} ms`]),
     ...(slow <= promised.p99Ms ? [] : [`${name}: p99 of responses is ${slow.toFixed(0)} ms`]),
     ...(error === undefined ? [] : [`${name}: ${seen.errors.length} errors, such as ${error}`]),
-    ...(memoryMb <= promised.memoryMb ? [] : [`${name}: the node used ${memoryMb.toFixed(0)} MB`])
+    ...(nodeMemoryMb <= promised.nodeMemoryMb
+      ? []
+      : [`${name}: the node used ${nodeMemoryMb.toFixed(0)} MB`])
   ]
 }

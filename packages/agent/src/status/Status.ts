@@ -61,7 +61,10 @@ export const findStatusFiles = Effect.promise(async () => {
   return (await Promise.all(found)).flat()
 })
 
-/** Fails if another user owns the folder or can write to it. */
+/**
+ * Fails if a default folder for status files is owned by or accessible to another user. Folders
+ * that the user chose are not checked.
+ */
 const checkFolder = async (folder: string): Promise<void> => {
   if (!defaultFolders().includes(folder)) return
   const found = await lstat(folder)

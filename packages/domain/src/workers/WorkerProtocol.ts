@@ -172,7 +172,7 @@ export const WorkerCall = Schema.Struct({
 }).annotate({ identifier: "WorkerCall" })
 export type WorkerCall = typeof WorkerCall.Type
 
-export const WorkerCalls = Schema.Struct({
+export const ClaimResponse = Schema.Struct({
   calls: Schema.Array(WorkerCall).check(Schema.isMaxLength(maxRunsPerClaim)),
   beat: Schema.optionalKey(
     Schema.Boolean.annotate({
@@ -180,8 +180,8 @@ export const WorkerCalls = Schema.Struct({
         "True if the watched processes have changed or probes wait. Send a heartbeat now."
     })
   )
-}).annotate({ identifier: "WorkerCalls" })
-export type WorkerCalls = typeof WorkerCalls.Type
+}).annotate({ identifier: "ClaimResponse" })
+export type ClaimResponse = typeof ClaimResponse.Type
 
 const Held = Schema.Struct({
   run_id: ExecutionId,

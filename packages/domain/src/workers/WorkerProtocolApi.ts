@@ -6,7 +6,7 @@ import { ErrorShape } from "../shared/ErrorShape.ts"
 import { WorkerAuthentication } from "./WorkerAuthentication.ts"
 import {
   WorkerBeat,
-  WorkerCalls,
+  ClaimResponse,
   WorkerClaim,
   WorkerHello,
   WorkerOrders,
@@ -75,7 +75,7 @@ export class WorkerClaimsApi extends HttpApiGroup.make("claims")
   .add(
     HttpApiEndpoint.post("claim", "/claim", {
       query: WorkerClaim.fields,
-      success: WorkerCalls,
+      success: ClaimResponse,
       error: SessionEnded
     }).annotateMerge(
       docs(

@@ -23,8 +23,8 @@ import { holdRouting } from "./routingTurn.ts"
 import { type IncidentAction, TimelineRepo } from "./TimelineRepo.ts"
 
 /**
- * The person or API key that requests an incident, and the kinds of subjects whose incidents they
- * are allowed to see.
+ * The person or API key that reads incidents or acts on them, and the kinds of subjects whose
+ * incidents they are allowed to see.
  */
 export interface IncidentAccess {
   readonly workspaceId: AuthorizedWorkspaceId

@@ -155,7 +155,7 @@ const withDefaults = ({ factor, first_seconds, max_seconds }: RetryUpdate) => ({
  * Checks the complete call after a change. The contract sees only the changed fields, so it cannot
  * detect fields that contradict each other.
  */
-export const checkCall = ({
+export const checkChangedCall = ({
   body,
   call_options,
   headers = {},

@@ -43,7 +43,7 @@ import { queueKeyToId } from "./queueCheck.ts"
 import { checkFlow } from "./flowColumns.ts"
 import { withQueueKeys } from "./TaskQueuesRepo.ts"
 import { type GivenHeaders, restoreHeaders } from "./restoreHeaders.ts"
-import { checkCall } from "./TaskOptions.ts"
+import { checkChangedCall } from "./TaskOptions.ts"
 import type { TaskRow } from "./TaskRow.ts"
 import type { TaskQuery, TasksRepo } from "./TasksRepo.ts"
 
@@ -316,7 +316,7 @@ export const makeTasks = Effect.fnUntraced(function* <
       ...(yield* lifecycle.moved(task, changes)),
       updated_by: (yield* currentAuthor).actor
     }
-    yield* checkCall(changed)
+    yield* checkChangedCall(changed)
     yield* checkFlow(changed)
     yield* checkTargets(kind.targets(given, changed))
     const isPaused = task.status === "paused"

@@ -13,9 +13,9 @@ import {
   signUp,
   obtainToken
 } from "../support/http.ts"
-import { testAppLayer, testNodesLayer } from "../support/TestApp.ts"
+import { testAppLayer, twoTestNodesLayer } from "../support/TestApp.ts"
 import { testDatabaseUrl } from "../support/TestDatabase.ts"
-import { sendBatchedChanges, followOnTestClock } from "./streams.ts"
+import { sendBatchedChanges, openStreamOnTestClock } from "./streams.ts"
 
 const createTask = (member: { readonly workspace: string; readonly access_token: string }) =>
   ask("POST", `${member.workspace}/cron`, {
@@ -37,11 +37,11 @@ const awaitHeartbeats = (holds: () => boolean) =>
 /** False on the embedded store, where a test's two nodes receive no signals from each other. */
 const isStoreShared = testDatabaseUrl !== undefined
 
-layer(testNodesLayer())("a stream of events", (it) => {
+layer(twoTestNodesLayer())("a stream of events", (it) => {
   it.effect("is not cached, and says where it begins", () =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()
-      const { response, text } = yield* followOnTestClock({ workspace, token })
+      const { response, text } = yield* openStreamOnTestClock({ workspace, token })
       assert.strictEqual(response.status, 200)
       assert.strictEqual(response.headers.get("content-type"), "text/event-stream")
       assert.strictEqual(response.headers.get("cache-control"), "no-store")
@@ -53,7 +53,7 @@ layer(testNodesLayer())("a stream of events", (it) => {
   it.effect("sends a beat every 15 seconds", () =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()
-      const { text } = yield* followOnTestClock({ workspace, token })
+      const { text } = yield* openStreamOnTestClock({ workspace, token })
       for (let beat = 1; beat <= 3; beat++) {
         yield* awaitHeartbeats(() => text().split(": keep-alive\n\n").length > beat)
       }
@@ -65,8 +65,8 @@ layer(testNodesLayer())("a stream of events", (it) => {
       const member = yield* signUp()
       const { workspace } = member
       const { id, key } = yield* createKey(member, { scopes: ["executions:read"] })
-      const withKey = yield* followOnTestClock({ workspace, token: key })
-      const withToken = yield* followOnTestClock({ workspace, token: member.access_token })
+      const withKey = yield* openStreamOnTestClock({ workspace, token: key })
+      const withToken = yield* openStreamOnTestClock({ workspace, token: member.access_token })
       yield* ask("DELETE", `${workspace}/api-keys/${id}`, { token: member.access_token })
       yield* awaitHeartbeats(() => withKey.end() === "ended")
       assert.isUndefined(withToken.end())
@@ -87,7 +87,7 @@ layer(testNodesLayer())("a stream of events", (it) => {
         ]
         const deleted = yield* newMember(owner, "viewer")
         const of = ({ access_token: token }: { readonly access_token: string }) =>
-          followOnTestClock({ workspace, token, at: isStoreShared ? "otherUrl" : "url" })
+          openStreamOnTestClock({ workspace, token, at: isStoreShared ? "otherUrl" : "url" })
         const [own, first, second] = [yield* of(owner), yield* of(removed), yield* of(leaving)]
         const third = yield* of(deleted)
         const token = owner.access_token
@@ -115,7 +115,7 @@ layer(testNodesLayer())("a stream of events", (it) => {
         ["POST", "/rotate"]
       ] as const) {
         const tool = yield* createServiceAccount(owner)
-        const stream = yield* followOnTestClock({
+        const stream = yield* openStreamOnTestClock({
           workspace,
           token: yield* obtainToken(tool),
           at: isStoreShared ? "otherUrl" : "url"
@@ -136,7 +136,7 @@ layer(testNodesLayer())("a stream of events", (it) => {
   ])("begins with a reset after an id %s", ([, after = ""]) =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()
-      const { until } = yield* followOnTestClock({ workspace, token, after })
+      const { until } = yield* openStreamOnTestClock({ workspace, token, after })
       const [first] = yield* until("an event", (events) => events.length > 0)
       assert.strictEqual(first?.type, "reset")
     })
@@ -147,15 +147,15 @@ layer(testNodesLayer())("a stream of events", (it) => {
       const member = yield* signUp()
       const { access_token: token, workspace } = member
       const id = yield* Effect.scoped(
-        Effect.map(followOnTestClock({ workspace, token }), (stream) => stream.lastId())
+        Effect.map(openStreamOnTestClock({ workspace, token }), (stream) => stream.lastId())
       )
       yield* createTask(member)
       yield* letNodesSend
-      const soon = yield* followOnTestClock({ workspace, token, after: id })
+      const soon = yield* openStreamOnTestClock({ workspace, token, after: id })
       const [missed] = yield* soon.until("an event", (events) => events.length > 0)
       assert.strictEqual(missed?.type, "task.created")
       yield* TestClock.adjust("5 minutes")
-      const late = yield* followOnTestClock({ workspace, token, after: id })
+      const late = yield* openStreamOnTestClock({ workspace, token, after: id })
       const [reset] = yield* late.until("an event", (events) => events.length > 0)
       assert.strictEqual(reset?.type, "reset")
     })
@@ -183,7 +183,7 @@ layer(limited)("streams of events", (it) => {
         return { ...another, access_token: made.key }
       })
       const open = ({ access_token: token, workspace }: typeof one) =>
-        followOnTestClock({ workspace, token })
+        openStreamOnTestClock({ workspace, token })
       const again = ({ access_token: token, workspace }: typeof one) =>
         Effect.map(ask("GET", `${workspace}/events`, { token }), (answer) =>
           answer.status === 200
@@ -215,11 +215,11 @@ layer(limited)("streams of events", (it) => {
       const member = yield* signUp()
       const { access_token: token, workspace } = member
       const after = yield* Effect.scoped(
-        Effect.map(followOnTestClock({ workspace, token }), (stream) => stream.lastId())
+        Effect.map(openStreamOnTestClock({ workspace, token }), (stream) => stream.lastId())
       )
       yield* Effect.forEach(Array(10), () => createTask(member), { concurrency: 5 })
       yield* letNodesSend
-      const stream = yield* followOnTestClock({ workspace, token, after })
+      const stream = yield* openStreamOnTestClock({ workspace, token, after })
       const missed = yield* stream.until("all that was missed", ({ length }) => length >= 10)
       assert.deepStrictEqual([...new Set(missed.map(({ type }) => type))], ["task.created"])
       assert.isUndefined(stream.end())
@@ -235,7 +235,7 @@ layer(limited)("streams of events", (it) => {
   it.effect("are cut off if the client is too far behind", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
-      const stream = yield* followOnTestClock({
+      const stream = yield* openStreamOnTestClock({
         workspace: member.workspace,
         token: member.access_token
       })

@@ -75,7 +75,7 @@ export const sendBatchedChanges = (holds: () => boolean) =>
   )
 
 /** Opens a stream while the test's clock advances, because the announcement waits for the clock. */
-export const followOnTestClock = (options: Parameters<typeof follow>[0]) =>
+export const openStreamOnTestClock = (options: Parameters<typeof follow>[0]) =>
   Effect.raceFirst(
     follow(options),
     Effect.forever(

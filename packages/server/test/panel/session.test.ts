@@ -14,7 +14,7 @@ import {
   signUp,
   runConcurrently
 } from "../support/http.ts"
-import { TestApp, testAppLayer, testNodesLayer } from "../support/TestApp.ts"
+import { TestApp, testAppLayer, twoTestNodesLayer } from "../support/TestApp.ts"
 
 const session = "/panel/session"
 
@@ -39,7 +39,7 @@ const logIn = (email: string) => asPanel("POST", { body: { email, password } })
 const withCookie = (cookie: string, method: string, options: AskOptions = {}) =>
   asPanel(method, { ...options, headers: { ...options.headers, cookie } })
 
-layer(testNodesLayer())("the session of the panel", (it) => {
+layer(twoTestNodesLayer())("the session of the panel", (it) => {
   it.effect("gives scripts an access token, and the refresh token to the browser alone", () =>
     Effect.gen(function* () {
       const { email } = yield* signUp()

@@ -108,7 +108,7 @@ const oneNode = (app: Omit<TestApp["Service"], "otherUrl">) =>
   TestApp.of({
     ...app,
     get otherUrl(): string {
-      throw new Error("There is one node. `testNodesLayer` starts another.")
+      throw new Error("There is one node. `twoTestNodesLayer` starts another.")
     }
   })
 
@@ -139,7 +139,7 @@ const onTestClock =
 export const testAppLayer = onTestClock(false)
 
 /** Two nodes that share a database and the test's clock. */
-export const testNodesLayer = onTestClock(true)
+export const twoTestNodesLayer = onTestClock(true)
 
 /**
  * Creates accounts directly in the database, which is faster. With a mail server, tests register over

@@ -19,7 +19,7 @@ import { WorkerTokensRepo } from "../../src/workers/protocol/WorkerTokensRepo.ts
 import { setUpDelayed, delayedClientOf } from "../tasks/delayed/tasks.ts"
 import { chainClientOf } from "../tasks/chains/chains.ts"
 import { accessStatus, ask, createKey, type Member, statusAndError } from "../support/http.ts"
-import { testNodesLayer } from "../support/TestApp.ts"
+import { twoTestNodesLayer } from "../support/TestApp.ts"
 import { agentClientOf, successResult, workerClientOf } from "./workers.ts"
 
 const onOffice = { run_on: { labels: ["office"] }, url: "http://10.1.2.3/job", delay_seconds: 0 }
@@ -70,7 +70,7 @@ const silentSignals = Layer.merge(
   )
 )
 
-layer(testNodesLayer())("the worker protocol", (it) => {
+layer(twoTestNodesLayer())("the worker protocol", (it) => {
   it.effect("accepts only worker tokens, and other endpoints reject worker tokens", () =>
     Effect.gen(function* () {
       const { agent, member, token } = yield* setUp

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { makeSettlement } from "../Run.ts"
 import type { CancelResult, StoppableRun } from "../transitions/cancel.ts"
-import { stoppableColumns } from "../transitions/cancel.ts"
+import { stoppableRunColumns } from "../transitions/cancel.ts"
 import { finish } from "../transitions/finish.ts"
 
 /** A decision about a step that waits for approval, and the person who made it. */
@@ -44,7 +44,7 @@ export const settleApproval = Effect.fnUntraced(function* (
   decision: ApprovalDecision
 ) {
   const [run] = yield* sql<StoppableRun>`
-    SELECT ${sql.literal(stoppableColumns)}
+    SELECT ${sql.literal(stoppableRunColumns)}
     FROM runs
     WHERE workspace_id = ${workspaceId}
       AND id = ${id}

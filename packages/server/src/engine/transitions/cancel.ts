@@ -17,7 +17,7 @@ export interface StoppableRun extends SettleableRun {
   readonly now_ms: number
 }
 
-export const stoppableColumns = `
+export const stoppableRunColumns = `
   id, workspace_id, task_id, kind, state, attempt, lease_owner,
   CASE state WHEN 'awaiting' THEN status_code END AS answered_with,
   date_part('epoch', now()) * 1000 AS now_ms, ${positionColumn()}`
@@ -45,7 +45,7 @@ export const cancelRun = Effect.fnUntraced(function* (
         )
       FOR NO KEY UPDATE
     )
-    SELECT ${sql.literal(stoppableColumns)}
+    SELECT ${sql.literal(stoppableRunColumns)}
     FROM runs
     WHERE workspace_id = ${workspaceId}
       AND id = ${id}

@@ -5,7 +5,7 @@ import {
   recordAsCancelled,
   requestCancel,
   type StoppableRun,
-  stoppableColumns,
+  stoppableRunColumns,
   type StopResult
 } from "./cancel.ts"
 import type { TaskOfRun } from "../Run.ts"
@@ -86,7 +86,7 @@ export interface ClearResult extends StopResult {
  */
 export const clearStoppedRuns = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, stop: Stop) {
   const runs = yield* sql<StoppableRun>`
-    SELECT ${sql.literal(stoppableColumns)}
+    SELECT ${sql.literal(stoppableRunColumns)}
     FROM runs
     WHERE ${toClear(sql, stop)}
     LIMIT ${batch}

@@ -259,7 +259,8 @@ export class Router extends Context.Service<Router>()(
       })
 
       return {
-        // Work is looked for before a transaction begins, because usually there is none.
+        // Problems to release are looked for before a transaction begins, because usually there are
+        // none.
         release: Effect.gen(function* () {
           const now = yield* clock
           if ((yield* findReleasing(now)).length === 0) return "all"

@@ -1,6 +1,6 @@
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
-import { WorkerCalls, WorkerClaim } from "@scheduling/domain/workers/WorkerProtocol"
+import { ClaimResponse, WorkerClaim } from "@scheduling/domain/workers/WorkerProtocol"
 import { Effect, Result, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { issuesIn, recordRoute, respondWithError } from "../../http/index.ts"
@@ -62,7 +62,7 @@ export const withClaimRoute = <E, R>(
 
 const emptyClaimResponse = HttpServerResponse.jsonUnsafe({ calls: [] })
 
-const encode = Schema.encodeSync(WorkerCalls)
+const encode = Schema.encodeSync(ClaimResponse)
 
 const decode = Schema.decodeUnknownResult(Schema.toCodecStringTree(WorkerClaim))
 

@@ -3,7 +3,7 @@ import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { accessStatus, ask, createKey, signUp, times, runConcurrently } from "../../support/http.ts"
-import { testNodesLayer } from "../../support/TestApp.ts"
+import { twoTestNodesLayer } from "../../support/TestApp.ts"
 
 const isoNow = Effect.map(DateTime.now, DateTime.formatIso)
 
@@ -36,7 +36,7 @@ const subject = Effect.gen(function* () {
   }
 })
 
-layer(testNodesLayer())("last_used_at", (it) => {
+layer(twoTestNodesLayer())("last_used_at", (it) => {
   it.effect("is null until the first use, which is written after the request", () =>
     Effect.gen(function* () {
       const { becomes, id, lastUsed, member, use } = yield* subject

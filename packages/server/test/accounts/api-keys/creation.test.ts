@@ -11,7 +11,7 @@ import {
   times,
   runConcurrently
 } from "../../support/http.ts"
-import { testNodesLayer } from "../../support/TestApp.ts"
+import { twoTestNodesLayer } from "../../support/TestApp.ts"
 
 const valid = { name: "a key", scopes: ["tasks:read"] }
 
@@ -76,7 +76,7 @@ const createOne = (member: Member, at: "url" | "otherUrl" = "url") =>
     at
   })
 
-layer(testNodesLayer())("creation of an API key", (it) => {
+layer(twoTestNodesLayer())("creation of an API key", (it) => {
   it.effect("rejects an invalid body with the paths of all its issues", () =>
     Effect.gen(function* () {
       const member = yield* signUp()

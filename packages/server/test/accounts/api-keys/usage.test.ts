@@ -13,7 +13,7 @@ import {
   times
 } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
-import { testAppLayer, testNodesLayer, testNow } from "../../support/TestApp.ts"
+import { testAppLayer, twoTestNodesLayer, testNow } from "../../support/TestApp.ts"
 
 const from = (ip: string) => ({ "x-forwarded-for": ip })
 
@@ -133,7 +133,7 @@ layer(testAppLayer())("a key with allowed_ips", (it) => {
 const report = (key: string, ip = "203.0.113.5") =>
   ask("POST", "/v1/api-keys/revoke", { body: { key }, headers: from(ip) })
 
-layer(testNodesLayer())("a leaked key", (it) => {
+layer(twoTestNodesLayer())("a leaked key", (it) => {
   it.effect("can be revoked by anybody who has it, and other strings get the same response", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
@@ -176,7 +176,7 @@ layer(testNodesLayer())("a leaked key", (it) => {
   )
 })
 
-layer(testNodesLayer())("an expiring key", (it) => {
+layer(twoTestNodesLayer())("an expiring key", (it) => {
   it.effect("is announced 7 days and 1 day before, once each with two nodes", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -11,7 +11,7 @@ import {
   times,
   runConcurrently
 } from "../../support/http.ts"
-import { startNode, TestApp, testNodesLayer, testConfig } from "../../support/TestApp.ts"
+import { startNode, TestApp, twoTestNodesLayer, testConfig } from "../../support/TestApp.ts"
 
 const hashOf = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
@@ -33,7 +33,7 @@ const nodeWith = (secrets: readonly [current: string, ...retired: Array<string>]
     return { url, otherUrl: url, logs: [] }
   })
 
-layer(testNodesLayer())("verification of an API key", (it) => {
+layer(twoTestNodesLayer())("verification of an API key", (it) => {
   it.effect("fails from the millisecond of expires_at on", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -15,14 +15,14 @@ import {
   runConcurrently
 } from "../../support/http.ts"
 import { collide } from "../../support/collide.ts"
-import { startNode, TestApp, testNodesLayer, testConfig } from "../../support/TestApp.ts"
+import { startNode, TestApp, twoTestNodesLayer, testConfig } from "../../support/TestApp.ts"
 
 const register = (input: Readonly<Record<string, unknown>>, at: "url" | "otherUrl" = "url") =>
   ask("POST", "/v1/auth/register", { body: { email: randomEmail(), password, ...input }, at })
 
 const newPassword = "another battery, another staple"
 
-layer(testNodesLayer())("an account", (it) => {
+layer(twoTestNodesLayer())("an account", (it) => {
   it.effect("is registered with its first workspace", () =>
     Effect.gen(function* () {
       const email = randomEmail()

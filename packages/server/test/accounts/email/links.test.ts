@@ -14,7 +14,7 @@ import {
   signUp,
   runConcurrently
 } from "../../support/http.ts"
-import { testNodesLayer, testNow } from "../../support/TestApp.ts"
+import { twoTestNodesLayer, testNow } from "../../support/TestApp.ts"
 import { linkTokenFor } from "./linkTokenFor.ts"
 
 const verify = (token: string, at: "url" | "otherUrl" = "url") =>
@@ -33,7 +33,7 @@ const me = ({ access_token }: Member) =>
 const resend = ({ access_token }: Member) =>
   ask("POST", "/v1/auth/email/resend", { token: access_token })
 
-layer(testNodesLayer())("an email", (it) => {
+layer(twoTestNodesLayer())("an email", (it) => {
   it.effect("replaces the old one when its link is used", () =>
     Effect.gen(function* () {
       const member = yield* signUp()

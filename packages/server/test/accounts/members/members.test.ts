@@ -13,7 +13,7 @@ import {
   runConcurrently
 } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
-import { testNodesLayer } from "../../support/TestApp.ts"
+import { twoTestNodesLayer } from "../../support/TestApp.ts"
 
 const act =
   (actor: Member, at?: "url" | "otherUrl") => (method: string, path: string, body?: unknown) =>
@@ -35,7 +35,7 @@ const rolesIn = Effect.fnUntraced(function* (owner: Member, workspace = owner.wo
   return Object.fromEntries(members.map(({ id, role }) => [id, role]))
 })
 
-layer(testNodesLayer())("members", (it) => {
+layer(twoTestNodesLayer())("members", (it) => {
   it.effect("are listed in pages with their roles", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
@@ -300,7 +300,7 @@ const invite = (actor: Member, email: string, role = "viewer", workspace = actor
 const accept = (actor: Member, token: string, at?: "url" | "otherUrl") =>
   act(actor, at)("POST", "/v1/invitations/accept", { token })
 
-layer(testNodesLayer())("an invitation", (it) => {
+layer(twoTestNodesLayer())("an invitation", (it) => {
   it.effect("is accepted once by two simultaneous requests", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()

@@ -20,9 +20,9 @@ import {
   textWithoutRequestId,
   runConcurrently
 } from "../../support/http.ts"
-import { type TestApp, testNodesLayer, testNow } from "../../support/TestApp.ts"
+import { type TestApp, twoTestNodesLayer, testNow } from "../../support/TestApp.ts"
 import { currentCode, confirmTotp, startTotp } from "../totp/totp.ts"
-import { sendBatchedChanges, followOnTestClock } from "../../live/streams.ts"
+import { sendBatchedChanges, openStreamOnTestClock } from "../../live/streams.ts"
 import { linkTokenFor } from "../email/linkTokenFor.ts"
 
 const newPassword = "another long password"
@@ -43,7 +43,7 @@ const changePassword = ({ access_token }: Member) =>
 const forgot = (email: string, ip = randomIp()) =>
   ask("POST", "/v1/auth/password/forgot", { body: { email }, headers: { "x-forwarded-for": ip } })
 
-layer(testNodesLayer())("a new password", (it) => {
+layer(twoTestNodesLayer())("a new password", (it) => {
   it.effect("is set once with a token, and ends all sessions", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
@@ -299,7 +299,7 @@ layer(testAppWithMail)("a forgotten password", (it) => {
     Effect.gen(function* () {
       const member = yield* signUp()
       const { access_token: token } = yield* joinedByMail(member)
-      const { end } = yield* followOnTestClock({ workspace: member.workspace, token })
+      const { end } = yield* openStreamOnTestClock({ workspace: member.workspace, token })
       assert.strictEqual(statusAndError(yield* reset(yield* mailedToken(member.email))), "204")
       yield* sendBatchedChanges(() => end() === "ended")
     })

@@ -17,7 +17,7 @@ import {
   obtainToken
 } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
-import { testAppLayer, testNodesLayer } from "../../support/TestApp.ts"
+import { testAppLayer, twoTestNodesLayer } from "../../support/TestApp.ts"
 import { onPostgres } from "../../support/TestDatabase.ts"
 
 const pathOf = ({ workspace }: Pick<Member, "workspace">, id = "", action = "") =>
@@ -366,7 +366,7 @@ layer(testAppLayer())("The tokens of a service account", (it) => {
   )
 })
 
-layer(testNodesLayer())("The secret of a service account", (it) => {
+layer(twoTestNodesLayer())("The secret of a service account", (it) => {
   it.effect(
     "is rejected on every node after ten wrong tries, until a quarter of an hour is over",
     () =>

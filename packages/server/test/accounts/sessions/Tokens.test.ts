@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { generateKeyPairSync, randomUUID, sign as signWith } from "node:crypto"
 import { accessStatus, ask, type Member, statusAndError, signUp } from "../../support/http.ts"
-import { startNode, TestApp, testNodesLayer, testConfig } from "../../support/TestApp.ts"
+import { startNode, TestApp, twoTestNodesLayer, testConfig } from "../../support/TestApp.ts"
 import { checkValueOf } from "../../support/testSecret.ts"
 import { forgeJwt, hmac, decodeJwt, signingKey, noSignature } from "./forgeJwt.ts"
 
@@ -45,7 +45,7 @@ const assertRefused = Effect.fnUntraced(function* (token: string, what: string) 
   assert.strictEqual(answer.headers.get("www-authenticate"), 'Bearer error="invalid_token"', what)
 })
 
-layer(testNodesLayer())("access tokens", (it) => {
+layer(twoTestNodesLayer())("access tokens", (it) => {
   it.effect("contain exactly the claims of the contract", () =>
     Effect.gen(function* () {
       const member = yield* signUp()

@@ -24,7 +24,7 @@ import {
   realHashes,
   startNode,
   TestApp,
-  testNodesLayer,
+  twoTestNodesLayer,
   testConfig
 } from "../../support/TestApp.ts"
 
@@ -49,7 +49,7 @@ const wrongGuesses = (count: number, ip: string, account = randomEmail) =>
     )
   }).pipe(Effect.provide(ThrottleLayer))
 
-layer(testNodesLayer({}, realHashes))("login", (it) => {
+layer(twoTestNodesLayer({}, realHashes))("login", (it) => {
   it.effect("returns a token pair that caches must not store", () =>
     Effect.gen(function* () {
       const { email } = yield* signUp()

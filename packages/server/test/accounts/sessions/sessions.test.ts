@@ -16,7 +16,7 @@ import {
   runConcurrently
 } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
-import { testNodesLayer, testConfig } from "../../support/TestApp.ts"
+import { twoTestNodesLayer, testConfig } from "../../support/TestApp.ts"
 import { forgeJwt, hmac, decodeJwt, signingKey } from "./forgeJwt.ts"
 
 const refresh = (refresh_token: string, at: "url" | "otherUrl" = "url") =>
@@ -38,7 +38,7 @@ const refused = "401 invalid_refresh_token"
 const distinct = (answers: ReadonlyArray<Answer>, field: string) =>
   new Set(answers.map(({ body }) => body[field])).size
 
-layer(testNodesLayer())("a session", (it) => {
+layer(twoTestNodesLayer())("a session", (it) => {
   it.effect("is ended by the 201st login if it was unused for longest", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -14,7 +14,7 @@ import {
   times,
   runConcurrently
 } from "../../support/http.ts"
-import { startNode, testNodesLayer, testConfig } from "../../support/TestApp.ts"
+import { startNode, twoTestNodesLayer, testConfig } from "../../support/TestApp.ts"
 import { checkValueOf, testSecret } from "../../support/testSecret.ts"
 import { currentCode, confirmTotp, startTotp } from "./totp.ts"
 
@@ -43,7 +43,7 @@ const protectedMember = Effect.gen(function* () {
 
 const nextStep = TestClock.adjust("30 seconds")
 
-layer(testNodesLayer())("a second factor", (it) => {
+layer(twoTestNodesLayer())("a second factor", (it) => {
   it.effect("is required at login after its confirmation, and only after the right password", () =>
     Effect.gen(function* () {
       const member = yield* signUp()

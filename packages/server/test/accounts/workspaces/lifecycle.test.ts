@@ -20,7 +20,7 @@ import * as cronTask from "../../tasks/cron/tasks.ts"
 import * as delayedTask from "../../tasks/delayed/tasks.ts"
 import { collide } from "../../support/collide.ts"
 import { leap } from "../../support/leap.ts"
-import { testNodesLayer } from "../../support/TestApp.ts"
+import { twoTestNodesLayer } from "../../support/TestApp.ts"
 
 const create = (
   { access_token }: Pick<Member, "access_token">,
@@ -33,7 +33,7 @@ const list = (member: Member) => ask("GET", "/v1/workspaces", { token: member.ac
 
 const once = (key: string) => ({ "idempotency-key": key })
 
-layer(testNodesLayer())("a workspace", (it) => {
+layer(twoTestNodesLayer())("a workspace", (it) => {
   it.effect("is created, read, renamed and deleted by its owner", () =>
     Effect.gen(function* () {
       const member = yield* signUp()

@@ -11,7 +11,7 @@ import {
   signUp,
   obtainToken
 } from "../../support/http.ts"
-import { testNodesLayer } from "../../support/TestApp.ts"
+import { twoTestNodesLayer } from "../../support/TestApp.ts"
 
 const post = (
   { access_token, workspace }: Pick<Member, "access_token" | "workspace">,
@@ -25,7 +25,7 @@ const stoppedAt = ({ access_token, workspace }: Pick<Member, "access_token" | "w
     ({ body }) => body.stopped_at
   )
 
-layer(testNodesLayer())("the stop of a workspace", (it) => {
+layer(twoTestNodesLayer())("the stop of a workspace", (it) => {
   it.effect("is seen on every node, recorded in the audit log, and ended once", () =>
     Effect.gen(function* () {
       const member = yield* signUp()

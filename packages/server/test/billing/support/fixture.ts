@@ -4,7 +4,7 @@ import { StripeAddress } from "../../../src/billing/PaymentProvider.ts"
 import { type PlanCatalog, selfHostedPlan } from "../../../src/core/config/plans.ts"
 import { eventually } from "../../engine/runner/support/tasks.ts"
 import { ask, type Member } from "../../support/http.ts"
-import { testNodesLayer, testNow } from "../../support/TestApp.ts"
+import { twoTestNodesLayer, testNow } from "../../support/TestApp.ts"
 import { type FakeStripe, pricesInCents, type SentWebhook } from "./FakeStripe.ts"
 import { startStripe } from "./startStripe.ts"
 
@@ -52,7 +52,7 @@ export class BillingFixture extends Context.Service<
 export const FixtureLayer = Layer.unwrap(
   Effect.map(startStripe(testNow, webhookSecret), ({ port, stripe }) =>
     Layer.merge(
-      testNodesLayer({
+      twoTestNodesLayer({
         plans,
         stripeSecretKey: Redacted.make("sk_test_stand_in"),
         stripeWebhookSecrets: [Redacted.make(webhookSecret)],

@@ -1,5 +1,5 @@
 /**
- * Parses a form in the format of the official client: `items[0][price]=a` is `{ items: [{ price:
+ * Parses a form as Stripe's client library encodes it: `items[0][price]=a` is `{ items: [{ price:
  * "a" }] }`.
  */
 export const parseForm = (text: string): FormFields => {

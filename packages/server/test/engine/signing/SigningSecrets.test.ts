@@ -6,7 +6,7 @@ import { type KeyRing, seal, Secrets, unseal } from "../../../src/core/Secrets.t
 import { ask, type Member, statusAndError, signUp } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { collide } from "../../support/collide.ts"
-import { startNode, TestApp, testNodesLayer, testConfig } from "../../support/TestApp.ts"
+import { startNode, TestApp, twoTestNodesLayer, testConfig } from "../../support/TestApp.ts"
 
 const ringOf = (...secrets: readonly [string, ...Array<string>]) =>
   Effect.map(Secrets, (service) => service.keys("signing-secret")).pipe(
@@ -68,7 +68,7 @@ const list = (member: Member, query = "", url = origin) =>
 const rotate = (member: Member, at: "url" | "otherUrl" = "url") =>
   ask("POST", `${path(member)}/rotate`, { token: member.access_token, at })
 
-layer(testNodesLayer())("the signing secrets of a workspace", (it) => {
+layer(twoTestNodesLayer())("the signing secrets of a workspace", (it) => {
   it.effect("are one secret, and two for the day after a rotation", () =>
     Effect.gen(function* () {
       const member = yield* signUp()

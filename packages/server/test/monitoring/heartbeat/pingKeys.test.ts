@@ -9,7 +9,7 @@ import {
   times,
   runConcurrently
 } from "../../support/http.ts"
-import { testNodesLayer, testNow } from "../../support/TestApp.ts"
+import { twoTestNodesLayer, testNow } from "../../support/TestApp.ts"
 import { heartbeatClientOf, minimalHeartbeat } from "../monitors.ts"
 
 const rid = "0b9f3c5a-1b1e-4c4a-9d2f-3e8b7a6c5d40"
@@ -40,7 +40,7 @@ const setUp = Effect.gen(function* () {
   }
 })
 
-layer(testNodesLayer())("a ping with a ping key", (it) => {
+layer(twoTestNodesLayer())("a ping with a ping key", (it) => {
   it.effect("names a heartbeat by its key, as the wrappers of cron jobs do", () =>
     Effect.gen(function* () {
       const { heartbeats, ping } = yield* setUp
@@ -136,7 +136,7 @@ layer(testNodesLayer())("a ping with a ping key", (it) => {
   )
 })
 
-layer(testNodesLayer())("the ping key of a workspace", (it) => {
+layer(twoTestNodesLayer())("the ping key of a workspace", (it) => {
   it.effect("is null until it is created, and its rotation is in the audit log", () =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()
@@ -158,7 +158,7 @@ layer(testNodesLayer())("the ping key of a workspace", (it) => {
   )
 })
 
-layer(testNodesLayer())("the ping id of a new heartbeat", (it) => {
+layer(twoTestNodesLayer())("the ping id of a new heartbeat", (it) => {
   it.effect("may be the UUID of a check that moves here, and is not shown elsewhere", () =>
     Effect.gen(function* () {
       const { heartbeats, member } = yield* setUp

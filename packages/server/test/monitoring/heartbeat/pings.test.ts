@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { type Answer, ask, statusAndError, times, runConcurrently } from "../../support/http.ts"
 import { unknownId } from "../../support/routes.ts"
-import { testNodesLayer } from "../../support/TestApp.ts"
+import { twoTestNodesLayer } from "../../support/TestApp.ts"
 import { collide } from "../../support/collide.ts"
 import { setUpHeartbeat } from "../monitors.ts"
 
@@ -15,7 +15,7 @@ const summary = (events: Answer) =>
     ({ exit_status, status, type }: Record<string, unknown>) => `${type} ${exit_status} ${status}`
   )
 
-layer(testNodesLayer())("a ping", (it) => {
+layer(twoTestNodesLayer())("a ping", (it) => {
   it.effect("gets OK in plain text, uncached and readable across origins", () =>
     Effect.gen(function* () {
       const { get, ping } = yield* setUpHeartbeat()

@@ -3,10 +3,10 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ask, createKey, newMember, statusAndError, times } from "../../support/http.ts"
-import { testAppLayer, testNodesLayer } from "../../support/TestApp.ts"
+import { testAppLayer, twoTestNodesLayer } from "../../support/TestApp.ts"
 import { setUpHeartbeats, setUpHeartbeat, minimalHeartbeat } from "../monitors.ts"
 
-layer(testNodesLayer())("a heartbeat monitor", (it) => {
+layer(twoTestNodesLayer())("a heartbeat monitor", (it) => {
   it.effect("is created with the given fields and defaults for the others", () =>
     Effect.gen(function* () {
       const { heartbeats, id, member, monitor } = yield* setUpHeartbeat()

@@ -16,7 +16,7 @@ import { Signals } from "../../../src/events/Signals.ts"
 import { StoreClock } from "../../../src/store/StoreClock.ts"
 import { collide } from "../../support/collide.ts"
 import { type Answer, runConcurrently } from "../../support/http.ts"
-import { type TestApp, testNodesLayer } from "../../support/TestApp.ts"
+import { type TestApp, twoTestNodesLayer } from "../../support/TestApp.ts"
 import { setUpHeartbeats, type heartbeatClientOf, ping } from "../monitors.ts"
 
 const deadlines = Deadlines.layer.pipe(
@@ -99,7 +99,7 @@ const race = Effect.fnUntraced(function* (
   })
 })
 
-layer(testNodesLayer())("two simultaneous changes of a heartbeat", (it) => {
+layer(twoTestNodesLayer())("two simultaneous changes of a heartbeat", (it) => {
   it.effect.each(["up", "down", "overdue"] as const)(
     "leave consistent incidents and notifications if the monitor is %s",
     (state) =>

@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto"
 import { StatsRollUpRepo } from "../../../src/tasks/executions/StatsRollUpRepo.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
 import { ask, type Member, statusAndError, signUp } from "../../support/http.ts"
-import { testNodesLayer, testNow } from "../../support/TestApp.ts"
+import { twoTestNodesLayer, testNow } from "../../support/TestApp.ts"
 import { insertRuns, runAt, type RunOrExecution } from "./history.ts"
 
 const minute = 60_000
@@ -157,7 +157,7 @@ const someRun = (
   })
 }
 
-layer(testNodesLayer())("statistics of executions", (it) => {
+layer(twoTestNodesLayer())("statistics of executions", (it) => {
   it.effect("equal the sum of all executions, before, during and after the roll-up", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
