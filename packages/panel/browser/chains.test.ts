@@ -59,7 +59,12 @@ describe.skipIf(skipReason !== undefined)("the editor of a chain", () => {
     await page.goto(`${panel.url()}/w/${person.workspaceId}/chains/new`)
     await page.getByLabel("Name", { exact: true }).first().fill("Export")
     await page.getByLabel("URL", { exact: true }).fill(`${panel.url()}/v1/echo`)
-    await page.getByRole("button", { name: "Make the call now" }).click()
+    await page.getByLabel("Run this step when").waitFor()
+    await page.getByRole("heading", { name: "Dependencies" }).waitFor()
+    await page
+      .getByRole("group", { name: "Test this step" })
+      .getByRole("button", { name: "Make the call now" })
+      .click()
     await page.getByRole("status", { name: "Response" }).getByText("Succeeded").waitFor()
     await page.getByRole("button", { name: "Add a step" }).click()
     await page.getByText("Step 2").click()

@@ -188,9 +188,9 @@ describe.skipIf(skipReason !== undefined)("monitors", () => {
     const { answer, url } = await startReceiver()
     const open = async (kind: string) => {
       await page.goto(`${panel.url()}/w/${workspaceId}/monitors/${kind}/new`)
-      await page.getByRole("button", { name: "Test now", disabled: true }).waitFor()
+      await page.getByRole("button", { name: "Check now", disabled: true }).waitFor()
     }
-    const test = page.getByRole("button", { name: "Test now" })
+    const test = page.getByRole("button", { name: "Check now" })
     const result = page.getByRole("status", { name: "Test result" })
 
     await open("http")

@@ -71,6 +71,7 @@ describe.skipIf(skipReason !== undefined)("a flow", () => {
     await page.goto(`${w}/delayed/new`)
     await page.getByLabel("Name", { exact: true }).fill("Invoice")
     await page.getByLabel("URL", { exact: true }).fill(`${panel.url()}/v1/echo`)
+    await page.getByText("or with the same flow key, share limits").waitFor()
     await page.getByRole("radio", { name: "Flow key" }).check()
     await page.getByLabel("Key", { exact: true }).fill("customer:{{ now }}")
     await page.getByLabel("Maximum concurrent runs").fill("1")

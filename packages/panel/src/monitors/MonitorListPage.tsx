@@ -210,7 +210,7 @@ const columns: ReadonlyArray<Column<Monitor>> = [
         <EmptyValue />
       ) : (
         <span className="whitespace-nowrap">
-          {kind === "heartbeat" && "Ping due "}
+          {kind === "heartbeat" ? "Ping due " : kind === "process" ? "Report due " : ""}
           <RelativeTime at={next_check_at} />
         </span>
       )

@@ -17,6 +17,7 @@ const limits: RequestOptions = { timeoutMs: 75_000, maxRetries: 0 }
  */
 export const MonitorTester = <Values, Input, Check>({
   children,
+  explanation = "Checks once. Nothing is saved, and nobody is notified.",
   hindrance,
   inputOf,
   resource,
@@ -27,6 +28,8 @@ export const MonitorTester = <Values, Input, Check>({
   readonly resource: (api: SchedulingClient) => {
     readonly test: (input: Input, options: RequestOptions) => PromiseLike<Check>
   }
+  /** What the test does. */
+  readonly explanation?: string
   /** The reason why the monitor cannot be tested. */
   readonly hindrance: string | undefined
   /** Renders the result. */
@@ -46,14 +49,12 @@ export const MonitorTester = <Values, Input, Check>({
   }
   return (
     <RoleGate role="editor">
-      <Section title="Test check">
+      <Section title="Test the monitor">
         <div className="flex flex-col items-start gap-3">
           <Button icon={<Eye />} disabled={hindrance !== undefined} onClick={test}>
-            Test now
+            Check now
           </Button>
-          <p className="text-sm text-faint">
-            {hindrance ?? "Checks once. Nothing is saved, and nobody is notified."}
-          </p>
+          <p className="text-sm text-faint">{hindrance ?? explanation}</p>
           <Problem error={problem} />
           {tested !== undefined && isSameValue(tested.values, values) && (
             <div role="status" aria-label="Test result" className="flex w-full flex-col gap-5">

@@ -13,6 +13,7 @@ export const LimitsField = ({ errorOf, onChange, values }: FieldGroupProps<Limit
     <RadioButtons
       hasLabel
       label="Limited by"
+      hint="Runs in the same queue, or with the same flow key, share limits."
       options={[
         ["nothing", "Nothing"],
         ["queue", "Queue"],
@@ -57,7 +58,7 @@ const FlowFields = ({ errorOf, onChange, values: { flow } }: FieldGroupProps<Lim
     <>
       <Field
         label="Key"
-        hint="Runs with the same key share the limits. The key can contain {{ input }}, {{ task.name }}, {{ task.key }} and {{ run.id }}."
+        hint="The key can contain {{ input }}, {{ task.name }}, {{ task.key }} and {{ run.id }}."
         error={errorOf("flow", "key")}
       >
         <Input

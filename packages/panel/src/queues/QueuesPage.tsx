@@ -22,7 +22,7 @@ export const QueuesPage = () => {
   return (
     <Page
       title="Queues"
-      description="Limits shared by tasks and chains: how many runs are active at the same time, and how many start per second."
+      description="Limits that tasks and chains share: how many runs are active, and how many start per second."
       actions={create.button}
     >
       <List

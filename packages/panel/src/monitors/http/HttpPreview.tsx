@@ -30,12 +30,17 @@ export const HttpPreview = ({ values }: { readonly values: HttpValues }) => {
         values={values}
         inputOf={httpInputOf}
         resource={({ httpMonitors }) => httpMonitors}
+        explanation="Checks once, and says whether the response is as expected. Nothing is saved, and nobody is notified."
         hindrance={callTestHindranceOf(call)}
       />
       <CallTester
         title={
-          place === undefined ? "Test request" : `Test request from ${place.labels.join(", ")}`
+          place === undefined
+            ? "Send the request"
+            : `Send the request from ${place.labels.join(", ")}`
         }
+        action="Send now"
+        explanation="Sends the request once, as a delayed task, and shows the whole response."
         name={values.name}
         values={call}
       />

@@ -43,7 +43,7 @@ const LastReport = ({ monitor }: { readonly monitor: ProcessMonitor }) => {
       </EmptyState>
     )
   }
-  const most = (limit: string | undefined) => (limit === undefined ? "no limit" : `of ${limit}`)
+  const most = (limit: string | undefined) => (limit === undefined ? "no limit" : `at most ${limit}`)
   return (
     <Section
       title="Latest report"
@@ -113,7 +113,7 @@ const factsOf = (monitor: ProcessMonitor): FactsByName => {
     ),
     "Check interval": formatDuration(monitor.interval_seconds * 1_000),
     "Grace period": formatDuration(monitor.grace_seconds * 1_000),
-    "Next check": <RelativeTime at={monitor.next_check_at} />,
+    "Report due": <RelativeTime at={monitor.next_check_at} />,
     Created: <ShortTime at={monitor.created_at} />,
     Id: <CopyableText text={monitor.id} />
   }

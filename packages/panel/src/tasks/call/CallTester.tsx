@@ -17,6 +17,8 @@ import { callInputOf, type CallValues } from "./callValues.ts"
 
 /** Makes the call in the form once, as a delayed task without retries, and shows the response. */
 export const CallTester = ({
+  action = "Make the call now",
+  explanation = "Sends the call once, as a delayed task without retries.",
   name,
   title = "Test call",
   values
@@ -24,6 +26,10 @@ export const CallTester = ({
   readonly name: string
   readonly values: CallValues
   readonly title?: string
+  /** The label of the button. */
+  readonly action?: string
+  /** What the test does. */
+  readonly explanation?: string
 }) => {
   const { api, workspaceId } = useWorkspace()
   const [execution, setExecution] = useState<ExecutionDetail>()
@@ -63,11 +69,9 @@ export const CallTester = ({
       <Section title={title}>
         <div className="flex flex-col items-start gap-3">
           <Button icon={<Send />} disabled={hindrance !== undefined} onClick={test}>
-            Make the call now
+            {action}
           </Button>
-          <p className="text-sm text-faint">
-            {hindrance ?? "Sends the call once, as a delayed task without retries."}
-          </p>
+          <p className="text-sm text-faint">{hindrance ?? explanation}</p>
           <Problem error={problem} />
           {execution !== undefined && <TestAnswer execution={execution} />}
         </div>

@@ -93,11 +93,11 @@ export const StepFields = ({
                 {...text("name")}
               />
             </Field>
-            <Field label="Run this step">
+            <Field label="Run this step when">
               <Select
                 options={[
-                  ["success", "If no earlier step failed"],
-                  ["failure", "If an earlier step failed"],
+                  ["success", "No earlier step failed"],
+                  ["failure", "An earlier step failed"],
                   ["always", "Always"]
                 ]}
                 {...text("run_if")}
@@ -165,7 +165,7 @@ const CallStepFields = ({
       <FieldError error={problem} />
       <LimitFields values={step} onChange={onChange} errorOf={errorOf} />
       <CallOptionFields values={step} onChange={onChange} errorOf={errorOf} />
-      <CallTester title="Run this step" name={step.name} values={step} />
+      <CallTester title="Test this step" name={step.name} values={step} />
     </>
   )
 }

@@ -105,7 +105,7 @@ const ChainFields = ({ form }: { readonly form: FormOf<ChainValues> }) => {
           {hasTiming(values) && <FiringFields {...group} />}
         </Card>
       </Section>
-      <Section title="Failures">
+      <Section title="Dependencies">
         <Card className="p-5">
           <DependsOnField {...group} error={form.errorOf("depends_on")} />
         </Card>

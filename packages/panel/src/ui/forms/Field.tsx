@@ -183,12 +183,15 @@ export const Checkbox = ({
 
 export const RadioButtons = <Value extends string>({
   hasLabel = false,
+  hint,
   label,
   onChange,
   options,
   value
 }: {
   readonly label: string
+  /** An explanation below the buttons of a group whose label is shown. */
+  readonly hint?: string
   /** True to show the label above the buttons. Otherwise, only screen readers read it. */
   readonly hasLabel?: boolean
   readonly value: Value
@@ -200,6 +203,7 @@ export const RadioButtons = <Value extends string>({
     <div
       role="radiogroup"
       aria-label={label}
+      aria-describedby={hint === undefined ? undefined : `${name}-hint`}
       className="inline-flex h-9 items-center gap-0.5 rounded-lg bg-sunken p-0.5"
     >
       {options.map(([option, text]) => (
@@ -226,6 +230,11 @@ export const RadioButtons = <Value extends string>({
         {label}
       </span>
       {buttons}
+      {hint !== undefined && (
+        <p id={`${name}-hint`} className="text-xs text-faint">
+          {hint}
+        </p>
+      )}
     </div>
   ) : (
     buttons
