@@ -80,8 +80,17 @@ describe.skipIf(skipReason !== undefined)("the cause of a failure", () => {
       await others.getByText(/Ada Lovelace set a new value for the secret SHOP_TOKEN/).waitFor()
       await others.getByText(/Ada Lovelace paused Import/).waitFor()
     }
+    const header = page.locator("header").filter({ has: page.getByRole("heading", { level: 1 }) })
     await openFromOverview(page, "Task Invoices")
     await page.getByRole("heading", { name: "Invoices" }).waitFor()
+    await header.getByText("Failing", { exact: true }).waitFor()
+    await header.getByText("responded with 404").waitFor()
+    await header.getByRole("link", { name: "Show the incident" }).waitFor()
+    await openFromOverview(page, "Monitor Shop")
+    await header.getByText("GET http://127.0.0.1:9/health").waitFor()
+    await header.getByText("Connection refused.").waitFor()
+    await header.getByRole("link", { name: "Show the incident" }).click()
+    await page.getByText("Incident opened: Connection refused.").waitFor()
 
     for (const { id, subject } of (await person.client.incidents.list({ open: "true" })).data) {
       if (subject.name === "Shop") await person.client.incidents.acknowledge(id)
@@ -96,6 +105,11 @@ describe.skipIf(skipReason !== undefined)("the cause of a failure", () => {
         .filter({ hasText: row })
         .waitFor()
     }
+
+    await openFromOverview(page, "Task Invoices")
+    await header.getByText(/^The latest run failed/).waitFor()
+    await header.getByRole("link", { name: "Show the run" }).click()
+    await page.getByText("responded with 404").first().waitFor()
     expect(problems).toEqual([])
   })
 })

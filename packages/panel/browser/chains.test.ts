@@ -51,6 +51,8 @@ describe.skipIf(skipReason !== undefined)("the editor of a chain", () => {
     const shown = page.getByRole("link", { name: "Open execution" }).filter({ visible: true })
     await page.getByText("responded with 404").filter({ visible: true }).waitFor()
     expect(await shown.count()).toBe(1)
+    await page.getByText("Failing", { exact: true }).waitFor()
+    await page.getByRole("link", { name: "Show the incident" }).waitFor()
     expect(problems).toEqual([])
   })
 

@@ -156,6 +156,17 @@ describe.skipIf(skipReason !== undefined)("monitors", () => {
       const title = await page.locator(`time[datetime="${at}"]`).getAttribute("title")
       expect(title).toContain("24 Nov 2026, 23:53:35 UTC")
     }
+
+    const task = { name: "Report", url: `${panel.url()}/v1/echo`, schedule: "0 5 * * *" }
+    const { id } = await client.cron.create(task)
+    for (const path of [`/cron/${id}`, "/cron"]) {
+      await page.goto(`${panel.url()}/w/${workspaceId}${path}`)
+      await page.getByText("Every day at 05:00 UTC").waitFor()
+      await page.getByText("Times in America/New_York").waitFor()
+    }
+    await client.cron.update(id, { timezone: "America/New_York" })
+    await page.getByText("Every day at 05:00", { exact: true }).waitFor()
+    await page.getByText("Times in").waitFor({ state: "detached" })
     expect(problems).toEqual([])
   })
 

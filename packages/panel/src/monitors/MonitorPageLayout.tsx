@@ -1,7 +1,10 @@
 import type { Monitor } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
-import type { ReactNode } from "react"
+import { Fragment, type ReactNode } from "react"
 import { IncidentList } from "../incidents/IncidentList.tsx"
+import { IncidentLink } from "../incidents/IncidentLink.tsx"
+import { useOpenIncident } from "../data/incidents.ts"
+import { ApiMessage } from "../ui/values/ApiMessage.tsx"
 import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import { EmptyState, Page, Section } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
@@ -16,22 +19,38 @@ export const MonitorListLink = ({ workspaceId }: { readonly workspaceId: string 
   </ParentPageLink>
 )
 
+/** A long target is broken before a path or a parameter rather than inside a host or port. */
+const Target = ({ target }: { readonly target: string }) => (
+  <span className="mb-1.5 block font-mono text-sm">
+    {target.split(/(?<!\/)(?=[/?&](?!\/))/).map((part, index) => (
+      <Fragment key={index}>
+        {index > 0 && <wbr />}
+        {part}
+      </Fragment>
+    ))}
+  </span>
+)
+
 export const MonitorPageLayout = ({
   actions,
   aside,
   children,
   first,
   monitor,
-  oldest
+  oldest,
+  target
 }: {
   readonly monitor: Omit<Monitor, "kind">
   readonly oldest: OldestResult | undefined
+  /** The URL or the server that is checked. Undefined for a monitor that checks none. */
+  readonly target: string | undefined
   readonly actions: ReactNode
   readonly aside: ReactNode
   readonly first?: ReactNode
   readonly children: ReactNode
 }) => {
   const { last_change_at, name, status, tags, workspace_id: workspaceId } = monitor
+  const incident = useOpenIncident(workspaceId, monitor.id)
   return (
     <Page
       name={name}
@@ -39,15 +58,29 @@ export const MonitorPageLayout = ({
       title={name}
       actions={actions}
       description={
-        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <Status of={status} />
-          {last_change_at !== null && <ElapsedTime at={last_change_at} className="text-faint" />}
-          {tags.map((tag) => (
-            <Link key={tag} to="/w/$workspaceId/monitors" params={{ workspaceId }} search={{ tag }}>
-              <Badge>{tag}</Badge>
-            </Link>
-          ))}
-        </span>
+        <>
+          {target !== undefined && <Target target={target} />}
+          <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+            <Status of={status} />
+            {last_change_at !== null && <ElapsedTime at={last_change_at} className="text-faint" />}
+            {incident !== undefined && <IncidentLink incident={incident} />}
+            {tags.map((tag) => (
+              <Link
+                key={tag}
+                to="/w/$workspaceId/monitors"
+                params={{ workspaceId }}
+                search={{ tag }}
+              >
+                <Badge>{tag}</Badge>
+              </Link>
+            ))}
+          </span>
+          {incident !== undefined && (
+            <span className="mt-0.5 block">
+              <ApiMessage text={incident.cause.message} />
+            </span>
+          )}
+        </>
       }
     >
       <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">

@@ -65,6 +65,8 @@ export interface PageParts<
   }
   /** A hook for the actions that only this kind of monitor has. */
   readonly useActions?: (monitor: M) => KindActions
+  /** Returns the URL or the server that the monitor checks. */
+  readonly targetOf?: (monitor: M) => string
   readonly First: ComponentType<{ readonly monitor: M }>
   readonly Aside: ComponentType<{ readonly monitor: M }>
   readonly events: EventListOptions<Event>
@@ -206,6 +208,7 @@ export const monitorPages = <
             <MonitorPageLayout
               monitor={monitor}
               oldest={oldest}
+              target={parts.targetOf?.(monitor)}
               actions={<Actions monitor={monitor} />}
               first={<First monitor={monitor} />}
               aside={

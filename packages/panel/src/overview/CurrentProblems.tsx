@@ -53,7 +53,7 @@ export const CurrentProblems = ({
 const ProblemStatus = ({ failing, incident }: CurrentProblem) =>
   incident === undefined ||
   (failing !== undefined && incident.status === "open" && !incident.suppressed) ? (
-    <Status of="failing" tone="bad" />
+    <Status of="failing" />
   ) : (
     <IncidentStatus incident={incident} />
   )

@@ -16,6 +16,8 @@ import { type BulkAction, BulkBar } from "../ui/lists/BulkBar.tsx"
 import { RecentRunsContext, useRecentRuns } from "./RecentRuns.tsx"
 import { selectionColumn, SelectionContext } from "../ui/lists/SelectionColumn.tsx"
 import { useSelection } from "../ui/lists/useSelection.ts"
+import { isUserTimeZone } from "../ui/values/format.ts"
+import { UserZoneHint } from "../ui/values/Time.tsx"
 
 /** Loads the list's remaining pages and selects all rows. */
 const useSelectAll = (
@@ -47,7 +49,7 @@ interface TaskSearch<Status> {
 
 /** Lists the tasks of one kind, with filters and bulk actions. */
 export const TaskListPage = <
-  Row extends { readonly id: string; readonly name: string | null },
+  Row extends { readonly id: string; readonly name: string | null; readonly timezone?: string },
   Status extends string
 >({
   bulk,
@@ -84,6 +86,9 @@ export const TaskListPage = <
   const selectAll = useSelectAll(list, selection.all)
   const repeating = kind === "delayed" ? [] : list.rows.map(({ id }) => id)
   const recent = useRecentRuns(workspaceId, repeating)
+  const otherZone = list.rows.find(
+    ({ timezone }) => timezone !== undefined && !isUserTimeZone(timezone)
+  )?.timezone
   const maySelect = useHasRole()("editor")
   // Memoized, so that loading the next page does not re-render all rows.
   const shown = useMemo(
@@ -119,6 +124,11 @@ export const TaskListPage = <
             options={[["all", "All"], ...statuses]}
             onChange={(status) => filter({ status })}
           />
+          {otherZone !== undefined && (
+            <span className="ml-auto max-sm:hidden">
+              <UserZoneHint scheduleZone={otherZone} />
+            </span>
+          )}
         </Filters>
       )}
       <SelectionContext value={selection}>

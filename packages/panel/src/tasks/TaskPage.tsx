@@ -29,7 +29,7 @@ export const TaskPage = <Task extends object>({
   readonly options: UseQueryOptions<Task, Error, Task, Array<string>>
   readonly name: (task: Task) => string
   readonly title?: (task: Task) => ReactNode
-  readonly description?: (task: Task) => string
+  readonly description?: (task: Task) => ReactNode
   readonly actions: (task: Task) => ReactNode
   readonly children: (task: Task) => ReactNode
 }) => {

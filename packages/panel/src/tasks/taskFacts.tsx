@@ -1,9 +1,10 @@
 import type { CronTask, ExecutionKind } from "@scheduling/sdk"
+import type { ReactNode } from "react"
 import { dependsOnFacts } from "../incidents/DependsOn.tsx"
 import { queueFacts } from "../queues/queueFacts.tsx"
 import type { FactsByName } from "../ui/layout/Page.tsx"
 import { CopyableText } from "../ui/values/Copy.tsx"
-import { ShortTime } from "../ui/values/Time.tsx"
+import { RelativeTime, ShortTime } from "../ui/values/Time.tsx"
 import { authorFacts } from "../versions/Versions.tsx"
 import type { Callbacks } from "./call/callbackValues.ts"
 import { firingOptionFacts } from "./schedule/firingOptionFacts.tsx"
@@ -42,6 +43,25 @@ export const recipientsSubject = (
     tags
   }: Pick<CronTask, "tags"> & Pick<Callbacks, "on_failure"> & { readonly id: string }
 ) => ({ kind, id, tags, callback: on_failure?.url })
+
+/** When a cron task or chain runs next, or why it does not. */
+export const nextRunOf = ({
+  next_run_at,
+  status
+}: Pick<CronTask, "next_run_at" | "status">): ReactNode =>
+  next_run_at === null ? (
+    status === "paused" ? (
+      "Paused"
+    ) : (
+      "None: the schedule has ended"
+    )
+  ) : (
+    <>
+      <RelativeTime at={next_run_at} />
+      <br />
+      <ShortTime at={next_run_at} className="text-faint" />
+    </>
+  )
 
 export const intervalFacts = ({
   anchor,

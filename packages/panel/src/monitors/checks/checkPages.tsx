@@ -20,7 +20,7 @@ export const checkPages = <
   factsOf,
   resource,
   ...parts
-}: Pick<PageParts<M, CheckEvent, Values, Input>, "form" | "kind"> & {
+}: Pick<PageParts<M, CheckEvent, Values, Input>, "form" | "kind" | "targetOf"> & {
   readonly resource: (api: SchedulingClient) => MonitorResource<M, CheckEvent, Input> & {
     readonly check: (id: MonitorId) => PromiseLike<unknown>
   }

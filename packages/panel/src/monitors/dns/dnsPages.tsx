@@ -13,7 +13,6 @@ import {
 import { DnsPreview } from "./DnsPreview.tsx"
 
 const factsOf = (monitor: DnsMonitor): FactsByName => ({
-  Query: <LineList of={[`${monitor.record_type} ${monitor.host}`]} />,
   ...(monitor.resolver !== null && { "Name server": <LineList of={[monitor.resolver]} /> }),
   ...(monitor.expected_values !== null && {
     Expected: (
@@ -38,5 +37,6 @@ export const dnsPages = checkPages<DnsMonitor, DnsValues, DnsMonitorInput>({
     Fields: DnsFields,
     Preview: DnsPreview
   },
+  targetOf: ({ host, record_type }) => `${record_type} ${host}`,
   factsOf
 })

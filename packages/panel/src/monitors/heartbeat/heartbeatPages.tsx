@@ -87,7 +87,7 @@ const factsOf = (monitor: HeartbeatMonitor, now: number): FactsByName => {
         `Every ${formatDurationOfSeconds(monitor.period_seconds ?? 0)}`
       ) : (
         <>
-          {describeSchedule(monitor.schedule)}
+          {describeSchedule(monitor.schedule, monitor.timezone ?? "UTC")}
           <span className="block text-xs text-faint">
             <span className="font-mono">{monitor.schedule}</span> · {monitor.timezone}
           </span>

@@ -28,7 +28,6 @@ const rulesOf = (monitor: HttpMonitor): ReadonlyArray<string> => [
 ]
 
 const factsOf = (monitor: HttpMonitor): FactsByName => ({
-  Request: <LineList of={[`${monitor.method} ${monitor.url}`]} />,
   ...authFacts(monitor),
   ...(Object.keys(monitor.headers).length > 0 && {
     Headers: (
@@ -51,5 +50,6 @@ export const httpPages = checkPages<HttpMonitor, HttpValues, HttpMonitorInput>({
     Fields: HttpFields,
     Preview: HttpPreview
   },
+  targetOf: ({ method, url }) => `${method} ${url}`,
   factsOf
 })

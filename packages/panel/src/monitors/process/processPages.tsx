@@ -43,7 +43,8 @@ const LastReport = ({ monitor }: { readonly monitor: ProcessMonitor }) => {
       </EmptyState>
     )
   }
-  const most = (limit: string | undefined) => (limit === undefined ? "no limit" : `at most ${limit}`)
+  const most = (limit: string | undefined) =>
+    limit === undefined ? "no limit" : `at most ${limit}`
   return (
     <Section
       title="Latest report"

@@ -23,11 +23,6 @@ const factsOf = (monitor: SslMonitor): FactsByName => ({
         message={monitor.verification_message}
       />
     ),
-  Server: (
-    <span className="font-mono text-sm">
-      {monitor.host}:{monitor.port}
-    </span>
-  ),
   Protocol: monitor.protocol,
   "Server name": monitor.server_name ?? monitor.host,
   "Last check": <RelativeTime at={monitor.last_check_at} />,
@@ -81,6 +76,7 @@ export const sslPages = monitorPages<SslMonitor, SslEvent, SslValues, SslMonitor
       />
     )
   }),
+  targetOf: ({ host, port }) => `${host}:${port}`,
   First: ({ monitor: { certificate } }) =>
     certificate !== null && <CertificateFacts certificate={certificate} />,
   Aside: ({ monitor }) => <FactsSection title="Monitor" facts={factsOf(monitor)} />,

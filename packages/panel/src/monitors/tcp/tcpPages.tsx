@@ -7,7 +7,6 @@ import { newTcpValues, TcpFields, tcpInputOf, type TcpValues, tcpValuesOf } from
 import { TcpPreview } from "./TcpPreview.tsx"
 
 const factsOf = (monitor: TcpMonitor): FactsByName => ({
-  Server: <LineList of={[`${monitor.host}:${monitor.port}`]} />,
   ...(monitor.send !== null && { Sends: <LineList of={[escapeLineBreaks(monitor.send)]} /> }),
   ...(monitor.expect !== null && {
     Expects: <LineList of={[escapeLineBreaks(monitor.expect)]} />
@@ -27,5 +26,6 @@ export const tcpPages = checkPages<TcpMonitor, TcpValues, TcpMonitorInput>({
     Fields: TcpFields,
     Preview: TcpPreview
   },
+  targetOf: ({ host, port }) => `${host}:${port}`,
   factsOf
 })

@@ -10,11 +10,11 @@ import { EmptyState, FactsSection, Section } from "../../ui/layout/Page.tsx"
 import { type Column, List, rowLinkClass } from "../../ui/lists/List.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
 import { Status } from "../../ui/values/Status.tsx"
-import { RelativeTime, ShortTime, Duration } from "../../ui/values/Time.tsx"
+import { ShortTime, Duration, UserZoneHint } from "../../ui/values/Time.tsx"
 import { Versions } from "../../versions/Versions.tsx"
 import { RepeatingTaskActions } from "../RepeatingTaskActions.tsx"
-import { describeTiming } from "../schedule/describeSchedule.ts"
-import { intervalFacts, recipientsSubject, taskFacts } from "../taskFacts.tsx"
+import { TaskDescription } from "../TaskDescription.tsx"
+import { intervalFacts, nextRunOf, recipientsSubject, taskFacts } from "../taskFacts.tsx"
 import { SuccessSection } from "../SuccessSection.tsx"
 import { TaskPage } from "../TaskPage.tsx"
 import { TaskTitle } from "../TaskTitle.tsx"
@@ -33,7 +33,7 @@ export const ChainPage = () => {
       title={(chain) => (
         <TaskTitle task={chain} resource={api.chains} queryKey={chainQueries.all(workspaceId)} />
       )}
-      description={(chain) => describeTiming(chain) ?? "Manual runs only"}
+      description={(chain) => <TaskDescription task={chain} />}
       actions={(chain) => <RepeatingTaskActions kind={chainKind} task={chain} />}
     >
       {(chain) => <ChainView chain={chain} />}
@@ -51,6 +51,7 @@ const ChainView = ({ chain }: { readonly chain: Chain }) => {
     ...chainRunOptions(workspaceId, chain.id, runId),
     refetchInterval: ({ state }) => (!isLive && state.data?.finished_at === null ? 1_000 : false)
   })
+  const hasTiming = chain.schedule !== null || chain.every !== null
   return (
     <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_26rem]">
       <div className="flex min-w-0 flex-col gap-8">
@@ -80,8 +81,9 @@ const ChainView = ({ chain }: { readonly chain: Chain }) => {
         </Section>
         <FactsSection
           title="Chain"
+          actions={hasTiming && <UserZoneHint scheduleZone={chain.timezone} />}
           facts={{
-            "Next run": <RelativeTime at={chain.next_run_at} />,
+            "Next run": hasTiming && nextRunOf(chain),
             ...intervalFacts(chain),
             Schedule: chain.schedule && <code className="font-mono text-sm">{chain.schedule}</code>,
             "Time zone": chain.timezone,

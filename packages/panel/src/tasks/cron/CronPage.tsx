@@ -4,13 +4,13 @@ import { useWorkspace } from "../../data/client.ts"
 import { ExecutionList } from "../../executions/ExecutionList.tsx"
 import { Recipients } from "../../recipients/Recipients.tsx"
 import { EmptyState, type FactsByName, FactsSection, Section } from "../../ui/layout/Page.tsx"
-import { RelativeTime, ShortTime } from "../../ui/values/Time.tsx"
+import { RelativeTime, UserZoneHint } from "../../ui/values/Time.tsx"
 import { Versions } from "../../versions/Versions.tsx"
 import { CallFacts } from "../call/CallFacts.tsx"
 import { RepeatingTaskActions } from "../RepeatingTaskActions.tsx"
 import { missedSlotLabels, overlapLabels } from "../schedule/firingLabels.ts"
-import { describeTiming } from "../schedule/describeSchedule.ts"
-import { intervalFacts, recipientsSubject, taskFacts } from "../taskFacts.tsx"
+import { TaskDescription } from "../TaskDescription.tsx"
+import { intervalFacts, nextRunOf, recipientsSubject, taskFacts } from "../taskFacts.tsx"
 import { SuccessSection } from "../SuccessSection.tsx"
 import { TaskPage } from "../TaskPage.tsx"
 import { TaskTitle } from "../TaskTitle.tsx"
@@ -28,7 +28,7 @@ export const CronPage = () => {
       title={(task) => (
         <TaskTitle task={task} resource={api.cron} queryKey={cronQueries.all(workspaceId)} />
       )}
-      description={(task) => describeTiming(task) ?? ""}
+      description={(task) => <TaskDescription task={task} />}
       actions={(task) => <RepeatingTaskActions kind={cronKind} task={task} />}
     >
       {(task) => (
@@ -53,7 +53,11 @@ export const CronPage = () => {
             </Section>
           </div>
           <aside className="flex min-w-0 flex-col gap-8">
-            <FactsSection title="Schedule" facts={scheduleFacts(task)} />
+            <FactsSection
+              title="Schedule"
+              actions={<UserZoneHint scheduleZone={task.timezone} />}
+              facts={scheduleFacts(task)}
+            />
             <Section title="Call">
               <CallFacts call={task} />
             </Section>
@@ -77,20 +81,7 @@ export const CronPage = () => {
 }
 
 const scheduleFacts = (task: CronTask): FactsByName => ({
-  "Next run":
-    task.next_run_at === null ? (
-      task.status === "paused" ? (
-        "Paused"
-      ) : (
-        "None: the schedule has ended"
-      )
-    ) : (
-      <>
-        <RelativeTime at={task.next_run_at} />
-        <br />
-        <ShortTime at={task.next_run_at} className="text-faint" />
-      </>
-    ),
+  "Next run": nextRunOf(task),
   Expression: task.schedule && <code className="font-mono text-sm">{task.schedule}</code>,
   ...intervalFacts(task),
   "Time zone": task.timezone,

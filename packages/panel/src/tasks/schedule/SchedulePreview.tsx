@@ -74,7 +74,9 @@ export const SchedulePreview = ({
       aria-busy={isFetching}
       className="rounded-lg border border-line bg-sunken/50 px-3.5 py-3"
     >
-      <p className="font-medium">{isInterval ? `Every ${asked}` : describeSchedule(asked)}</p>
+      <p className="font-medium">
+        {isInterval ? `Every ${asked}` : describeSchedule(asked, timezone.trim() || "UTC")}
+      </p>
       <ol className="mt-2 flex flex-col gap-1">
         {data?.data.map((fire) => (
           <Fire key={fire.at + fire.clock_change} fire={fire} />

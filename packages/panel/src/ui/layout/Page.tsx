@@ -116,13 +116,15 @@ export const Facts = ({ facts }: { readonly facts: FactsByName }) => (
 )
 
 export const FactsSection = ({
+  actions,
   facts,
   title
 }: {
   readonly title: string
+  readonly actions?: ReactNode
   readonly facts: FactsByName
 }) => (
-  <Section title={title}>
+  <Section title={title} actions={actions}>
     <Card className="p-5">
       <Facts facts={facts} />
     </Card>

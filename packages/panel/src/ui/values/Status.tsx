@@ -7,6 +7,7 @@ export type Tone = "ok" | "bad" | "warn" | "live" | "none"
 const tones: Readonly<Record<string, Tone>> = {
   succeeded: "ok",
   failed: "bad",
+  failing: "bad",
   running: "live",
   sending: "live",
   delivered: "ok",

@@ -6,7 +6,9 @@ import {
   formatRelativeTime,
   formatShortDateTime,
   formatShortExactDateTime,
-  roundedDuration
+  isUserTimeZone,
+  roundedDuration,
+  userTimeZone
 } from "./format.ts"
 
 interface Moment {
@@ -61,6 +63,15 @@ export const ShortTime = clockTime(formatShortDateTime)
 export const ExactTime = clockTime(formatShortExactDateTime)
 
 export const FullTime = clockTime(formatDateTime, "")
+
+/**
+ * Says that the times beside a schedule are in the user's time zone. Shows nothing if the schedule
+ * is in the same zone.
+ */
+export const UserZoneHint = ({ scheduleZone }: { readonly scheduleZone: string }) =>
+  !isUserTimeZone(scheduleZone) && (
+    <span className="text-sm text-faint">Times in {userTimeZone()}</span>
+  )
 
 export const Duration = ({ ms }: { readonly ms: number | null }) =>
   ms === null ? (

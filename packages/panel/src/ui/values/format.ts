@@ -126,3 +126,23 @@ export const formatExactTimeOfDay = inZone({
 })
 
 export const userTimeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
+
+const known = new Map<string, boolean>()
+
+/** Returns whether a time zone is the user's, also if it is written differently: `Etc/UTC`. */
+export const isUserTimeZone = (zone: string): boolean => {
+  const before = known.get(zone)
+  if (before !== undefined) return before
+  const isSame = resolvedZone(zone) === userTimeZone()
+  known.set(zone, isSame)
+  return isSame
+}
+
+const resolvedZone = (zone: string): string => {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: zone }).resolvedOptions().timeZone
+  } catch {
+    // A form can contain an unfinished name.
+    return zone
+  }
+}
