@@ -143,7 +143,10 @@ export class TimelineRepo extends Context.Service<TimelineRepo>()(
             ORDER BY id DESC
             LIMIT 1
           ), failures AS MATERIALIZED (
-            SELECT id, at, details -> 'error' ->> 'message' AS message
+            SELECT
+              id,
+              at,
+              coalesce(details -> 'error' ->> 'message', details ->> 'message') AS message
             FROM monitor_events
             WHERE workspace_id = ${workspace_id}
               AND monitor_id = ${subject_id}
@@ -196,7 +199,15 @@ export class TimelineRepo extends Context.Service<TimelineRepo>()(
           const isClosedByHand = actions.some(({ type }) => type === "closed")
           return [
             ...results.map(({ at, execution_id, is_good, message }) =>
-              entry(at, is_good ? "last_good" : "failure", { message, execution_id })
+              is_good
+                ? entry(at, "last_good", { execution_id })
+                : entry(at, "failure", {
+                    // A heartbeat's events have no message. The one that opened the incident is
+                    // its cause.
+                    message:
+                      message ?? (at.getTime() === opened_at.getTime() ? cause_message : null),
+                    execution_id
+                  })
             ),
             entry(opened_at, "opened", { message: cause_message }),
             // The incident may have been added to a message that was already waiting to be sent.

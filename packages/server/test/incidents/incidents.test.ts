@@ -25,6 +25,8 @@ layer(testAppLayer())("an incident", (it) => {
         timeline.map(({ type }: { readonly type: string }) => type),
         ["failure", "opened", "acknowledged"]
       )
+      const [failure] = timeline
+      assert.strictEqual(failure.message, "The job ended with exit status 7.")
       assert.deepStrictEqual(acknowledged, {
         ...incident,
         status: "acknowledged",
