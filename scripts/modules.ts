@@ -78,7 +78,7 @@ export const panelImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   queues: ["data", "ui", "versions"],
   workers: ["data", "ui"],
   secrets: ["data", "ui", "versions"],
-  incidents: ["data", "executions", "ui", "versions"],
+  incidents: ["data", "executions", "recipients", "ui", "versions"],
   tasks: [
     "data",
     "executions",

@@ -7,15 +7,10 @@ import { poll } from "./support/poll.ts"
 import { startReceiver } from "./support/startReceiver.ts"
 
 /**
- * Creates a target that is down, an expired certificate, and a task with a wrong URL. Other records
+ * Creates an expired certificate, a task with a wrong URL, and a target that is down. Other records
  * are changed before the task fails.
  */
 const plantFailures = async ({ client }: PanelUser, goodUrl: string, wrongUrl: string) => {
-  await client.httpMonitors.create({
-    name: "Shop",
-    url: "http://127.0.0.1:9/health",
-    confirm_after: 1
-  })
   await client.sslMonitors.create({
     name: "Website",
     host: "127.0.0.1",
@@ -34,8 +29,14 @@ const plantFailures = async ({ client }: PanelUser, goodUrl: string, wrongUrl: s
   await client.cron.runAndWait(id)
   await client.secrets.upsert("SHOP_TOKEN", { value: "wrong", allowed_hosts: ["shop.example.com"] })
   await client.cron.pause(importId)
+  await client.cron.resume(importId)
   await client.cron.update(id, { url: wrongUrl })
   await client.cron.runAndWait(id)
+  await client.httpMonitors.create({
+    name: "Shop",
+    url: "http://127.0.0.1:9/health",
+    confirm_after: 1
+  })
   await poll(async () => (await client.incidents.list({ status: "open" })).data.length === 3)
 }
 
@@ -63,20 +64,25 @@ describe.skipIf(skipReason !== undefined)("the cause of a failure", () => {
 
     await openFromOverview(page, "Shop")
     await page.getByText("Incident opened: Connection refused.").waitFor()
+    await page.getByText("GET http://127.0.0.1:9/health", { exact: true }).waitFor()
+    // The monitor itself was not changed, so the changes of other records are expanded.
+    const others = page.getByRole("list", { name: "Changes to other records" })
+    await others.getByText("Ada Lovelace resumed Import").waitFor()
 
     await openFromOverview(page, "Website")
     await page.getByText("Incident opened: The certificate expired on 2026-05-03.").waitFor()
+    await page.getByText("Failed: The certificate expired on 2026-05-03.").waitFor()
+    await page.getByText(/^www\.acme\.example at 127\.0\.0\.1:\d+$/).waitFor()
 
     for (const link of ["Invoices", "Execution of Invoices"]) {
       await openFromOverview(page, link)
-      await page.getByText("responded with 404").first().waitFor()
+      await page.getByText("Responded with 404 Not Found").first().waitFor()
+      await page.getByText(`POST ${wrongUrl}`, { exact: true }).waitFor()
       const changed = page.getByRole("group", { name: "Changed before the failure" })
-      await changed.getByText(/Ada Lovelace changed url .* before the failure/).waitFor()
+      await changed.getByText("Ada Lovelace changed url").waitFor()
       await changed.getByText(url).waitFor()
       await changed.getByText(wrongUrl).waitFor()
-      const others = page.getByRole("group", {
-        name: "Changes to other records before the failure"
-      })
+      await page.getByText("3 changes to other records in the hour before").click()
       await others.getByText(/Ada Lovelace set a new value for the secret SHOP_TOKEN/).waitFor()
       await others.getByText(/Ada Lovelace paused Import/).waitFor()
     }

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
+import { openWithLiveEvents } from "./support/openWithLiveEvents.ts"
 import { skipReason, usePanel } from "./support/panel.ts"
 import type { PanelUser } from "./support/users.ts"
 
@@ -175,6 +176,16 @@ describe.skipIf(skipReason !== undefined)("the page of an execution", () => {
     await compared.getByText("404", { exact: true }).waitFor()
     await compared.getByText("200", { exact: true }).waitFor()
     await compared.getByText(/No endpoint at this URL/).waitFor()
+    await page.getByText("Responded with 404 Not Found", { exact: true }).waitFor()
+    await page.getByText(`POST ${panel.url()}/nowhere`, { exact: true }).waitFor()
+    await page.getByRole("link", { name: /^Last success: / }).waitFor()
+    const facts = page.getByRole("group", { name: "Execution", exact: true })
+    await facts
+      .getByText(/:\d\d\.\d{3}$/)
+      .first()
+      .waitFor()
+    const notice = page.getByRole("status").filter({ hasText: "ewer execution" })
+    await notice.getByText("Newer executions have succeeded.").waitFor()
     await page.getByRole("link", { name: /^Next run, succeeded/ }).click()
     await page.getByRole("link", { name: /^Previous run, failed/ }).waitFor()
     expect(await page.getByRole("link", { name: /^Next/ }).count()).toBe(0)
@@ -183,6 +194,17 @@ describe.skipIf(skipReason !== undefined)("the page of an execution", () => {
     await page.getByRole("link", { name: /^Previous run, succeeded/ }).click()
     await page.getByRole("link", { name: /^Next run, failed/ }).waitFor()
     expect(await page.getByRole("link", { name: /^Previous/ }).count()).toBe(0)
+
+    await openWithLiveEvents(page, panel.url(), () =>
+      page.goto(`${panel.url()}/w/${workspaceId}/executions/${failed.id}`)
+    )
+    await notice.getByText("Newer executions have succeeded.").waitFor()
+    await client.cron.update(task.id, { url: `${panel.url()}/nowhere` })
+    const { id } = await client.cron.runAndWait(task.id)
+    await notice.getByText(/^A newer execution failed at \d\d:\d\d\./).waitFor()
+    await page.getByRole("link", { name: /^Incident open for / }).waitFor()
+    await notice.getByRole("link", { name: "Show the latest" }).click()
+    await page.waitForURL(`**/executions/${id}`)
     expect(problems).toEqual([])
   })
 })

@@ -32,6 +32,8 @@ describe.skipIf(skipReason !== undefined)("the versions", () => {
       await versions.getByText("Before").waitFor()
       await versions.getByText("Version 1", { exact: true }).click()
       await page.getByRole("button", { name: "Restore version 1" }).click()
+      const asked = page.getByRole("dialog", { name: "Restore version 1 of After?" })
+      await asked.getByRole("button", { name: "Restore" }).click()
       await page.getByText("Version 1 of After was restored").waitFor()
     }
     for (const at of [

@@ -6,9 +6,11 @@ import type {
   SchedulingClient,
   WorkspaceId
 } from "@scheduling/sdk"
+import { queryOptions } from "@tanstack/react-query"
 import { clientOf, useWorkspace } from "./client.ts"
 import { monitorKinds } from "./monitorKinds.ts"
 import { monitorNames } from "./names.ts"
+import { retryOnce } from "./queries.ts"
 import { findTasks, taskKinds, taskLink, taskNames } from "./tasks.ts"
 import type { Target } from "../ui/forms/TargetPicker.tsx"
 
@@ -129,6 +131,48 @@ export interface TaskOrMonitor {
 export const resourceOf = (api: SchedulingClient, kind: TaskOrMonitor["kind"]) => {
   if (kind === "chain") return api.chains
   return kind === "cron" || kind === "delayed" ? api[kind] : api[`${kind}Monitors`]
+}
+
+/**
+ * The start of the query keys for the definition of a task or monitor. Live events about edits
+ * invalidate it, and live events about runs and checks do not.
+ */
+export const definitionKey = (workspaceId: WorkspaceId, { id, kind }: TaskOrMonitor) =>
+  ["w", workspaceId, kind in taskKinds ? "names" : "monitor-names", id, "definition"] as const
+
+/** The query for the definition of a task or monitor. Its status may be outdated. */
+export const definitionOptions = (workspaceId: WorkspaceId, subject: TaskOrMonitor) =>
+  queryOptions({
+    queryKey: definitionKey(workspaceId, subject),
+    staleTime: 60_000,
+    retry: retryOnce,
+    queryFn: async ({ signal }) =>
+      await resourceOf(clientOf(workspaceId), subject.kind).get(subject.id, { signal })
+  })
+
+export type Definition = Awaited<ReturnType<ReturnType<typeof resourceOf>["get"]>>
+
+/**
+ * Returns what a task or monitor calls or checks, such as `GET https://example.com`. In a chain, the
+ * call of the given step. Undefined for monitors that check no address.
+ */
+export const targetOf = (
+  record: Definition,
+  stepName: string | null = null
+): string | undefined => {
+  if ("steps" in record) {
+    const step = record.steps.find(({ name }) => name === stepName)
+    return step !== undefined && "url" in step ? `${step.method} ${step.url}` : undefined
+  }
+  if ("url" in record) return `${record.method} ${record.url}`
+  if ("record_type" in record) return `${record.record_type} ${record.host}`
+  if ("server_name" in record) {
+    const { host, port, server_name } = record
+    return server_name === null || server_name === host
+      ? `${host}:${port}`
+      : `${server_name} at ${host}:${port}`
+  }
+  return "port" in record ? `tcp ${record.host}:${record.port}` : undefined
 }
 
 /** The link to the page of a task or monitor. */

@@ -1,5 +1,4 @@
 import type { CallMethod, ExecutionKind, WorkspaceId } from "@scheduling/sdk"
-import { queryOptions } from "@tanstack/react-query"
 import { CalendarClock, type LucideIcon, Timer, Workflow } from "lucide-react"
 import { clientOf } from "./client.ts"
 import { nameLookup } from "./nameLookup.ts"
@@ -71,17 +70,3 @@ export interface TaskCall {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
 }
-
-/**
- * The query for the call of a cron or delayed task. Null for a chain, because each of its steps has
- * its own call.
- */
-export const callOfTaskOptions = (workspaceId: WorkspaceId, kind: ExecutionKind, taskId: string) =>
-  queryOptions({
-    queryKey: ["w", workspaceId, "names", taskId, "call"],
-    staleTime: 60_000,
-    queryFn: async ({ signal }): Promise<TaskCall | null> => {
-      if (kind === "chain") return null
-      return await clientOf(workspaceId)[kind].get(taskId, { signal })
-    }
-  })

@@ -2,12 +2,18 @@ import type { Attempt, ExecutionDetail } from "@scheduling/sdk"
 import { classes } from "../ui/classes.ts"
 import { useNow } from "../ui/values/clock.ts"
 import { Code } from "../ui/values/Code.tsx"
-import { formatDuration, formatExactTimeOfDay } from "../ui/values/format.ts"
+import {
+  formatDuration,
+  formatExactTimeOfDay,
+  formatPreciseTimeOfDay,
+  needMilliseconds
+} from "../ui/values/format.ts"
 import { indentJson } from "../ui/values/indentJson.ts"
 import { Card } from "../ui/layout/Page.tsx"
 import { Badge, type Tone } from "../ui/values/Status.tsx"
 import { AttemptRequestAndHeaders, AttemptPhases } from "./AttemptDetails.tsx"
 import { toneOfStatusCode } from "./ExecutionList.tsx"
+import { describeError } from "./outcome.ts"
 
 const bars: Readonly<Record<Tone, string>> = {
   ok: "bg-ok",
@@ -33,6 +39,7 @@ export const Attempts = ({ execution }: { readonly execution: ExecutionDetail })
       </Card>
     )
   }
+  const isPrecise = needMilliseconds(attempts.map((attempt) => attempt.started_at))
   const begin = Date.parse(started_at ?? scheduled_for)
   const end = Math.max(finished_at === null ? now : Date.parse(finished_at), begin + 1)
   const position = (at: number) =>
@@ -65,13 +72,14 @@ export const Attempts = ({ execution }: { readonly execution: ExecutionDetail })
             </summary>
             <div className="flex flex-col gap-3 px-5 pb-5">
               <p className="text-sm text-faint">
-                Started at {formatExactTimeOfDay(attempt.started_at)}
+                Started at{" "}
+                {(isPrecise ? formatPreciseTimeOfDay : formatExactTimeOfDay)(attempt.started_at)}
                 {attempt.number > 1 && `, ${formatDuration(from - begin)} after the first attempt`}.
               </p>
               <AttemptPhases attempt={attempt} />
               {/* The status code is shown above. */}
               {attempt.error !== null && attempt.error.code !== "http_status" && (
-                <p className="text-bad">{attempt.error.message}</p>
+                <p className="text-bad">{describeError(attempt.error.message)}</p>
               )}
               {attempt.response_body !== null && attempt.response_body !== "" && (
                 <Code

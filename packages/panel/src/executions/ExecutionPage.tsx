@@ -1,11 +1,14 @@
 import type { Execution, ExecutionDetail } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
-import { useParams } from "@tanstack/react-router"
+import { Link, useParams } from "@tanstack/react-router"
 import { ChevronLeft, ChevronRight } from "lucide-react"
 import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
+import { useOpenIncident } from "../data/incidents.ts"
 import { useIsLive } from "../data/live.ts"
-import { callOfTaskOptions, taskNames } from "../data/tasks.ts"
+import { definitionOptions } from "../data/targets.ts"
+import { taskNames } from "../data/tasks.ts"
+import { ActionGrid } from "../ui/layout/ActionGrid.tsx"
 import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import {
   Card,
@@ -17,21 +20,32 @@ import {
 } from "../ui/layout/Page.tsx"
 import { ButtonLink } from "../ui/actions/Button.tsx"
 import { isGone, Problem } from "../ui/messages/Problem.tsx"
-import { formatShortExactDateTime } from "../ui/values/format.ts"
+import { formatShortExactDateTime, needMilliseconds } from "../ui/values/format.ts"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { Code } from "../ui/values/Code.tsx"
 import { CopyableText } from "../ui/values/Copy.tsx"
 import { Status } from "../ui/values/Status.tsx"
-import { ShortTime, Duration, ExactTime } from "../ui/values/Time.tsx"
+import {
+  ShortTime,
+  Duration,
+  ElapsedTime,
+  ExactTime,
+  PreciseTime,
+  RelativeTime
+} from "../ui/values/Time.tsx"
 import { Attempts } from "./Attempts.tsx"
 import { ExecutionActions } from "./ExecutionActions.tsx"
-import { ChangesBefore } from "../versions/ChangesBefore.tsx"
+import { OtherChangesBefore, OwnChangesBefore } from "../versions/ChangesBefore.tsx"
 import { LastSuccessComparison } from "./LastSuccessComparison.tsx"
-import { type Neighbours, neighboursOptions } from "./neighbours.ts"
+import { NewerExecutionNotice } from "./NewerExecutionNotice.tsx"
+import { neighboursOptions, useNewer } from "./neighbours.ts"
+import { describeOutcome } from "./outcome.ts"
 import { executionQueries } from "./queries.ts"
 import { triggerNames } from "./search.ts"
 import { CurlSection } from "./CurlSection.tsx"
+import { TargetText } from "./TargetText.tsx"
 import { TaskLink } from "./TaskLink.tsx"
+import { useExecutionTarget } from "./useExecutionTarget.ts"
 
 export const ExecutionPage = () => {
   const { workspaceId } = useWorkspace()
@@ -61,11 +75,22 @@ const ExecutionView = ({
   readonly execution: ExecutionDetail
 }) => {
   const { workspaceId } = useWorkspace()
-  const { error, kind, progress, status, task_id } = execution
+  const { kind, progress, status, task_id } = execution
   const name = taskNames.useName(workspaceId, task_id)
-  const call = useQuery(callOfTaskOptions(workspaceId, kind, task_id))
+  const subject = { kind, id: task_id }
+  const definition = useQuery(definitionOptions(workspaceId, subject))
+  const target = useExecutionTarget(execution)
   const neighbours = useQuery(neighboursOptions(workspaceId, execution))
   const good = neighbours.data?.good
+  const { lastFinished, next } = useNewer(workspaceId, execution)
+  const failure =
+    status === "failed" && neighbours.data !== undefined
+      ? {
+          subject,
+          from: good?.started_at ?? good?.scheduled_for,
+          to: execution.started_at ?? execution.scheduled_for
+        }
+      : undefined
   return (
     <Page
       name={name ?? "Execution"}
@@ -78,23 +103,24 @@ const ExecutionView = ({
           </span>
         </span>
       }
-      description={error?.message ?? waitingText(execution)}
+      description={
+        <div className="flex flex-col gap-1">
+          <p>{describeOutcome(execution) ?? waitingText(execution)}</p>
+          <TargetText target={target} />
+          {status === "failed" && <FailureLinks taskId={task_id} good={good} />}
+        </div>
+      }
       actions={
-        <>
-          <NeighbourLinks neighbours={neighbours.data} />
+        <ActionGrid>
+          <NeighbourLinks previous={neighbours.data?.previous} next={next} />
           <ExecutionActions execution={execution} />
-        </>
+        </ActionGrid>
       }
     >
+      <NewerExecutionNotice execution={execution} newer={lastFinished} />
       <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
         <div className="flex min-w-0 flex-col gap-8">
-          {status === "failed" && neighbours.data !== undefined && (
-            <ChangesBefore
-              subject={{ kind, id: task_id }}
-              from={good?.started_at ?? good?.scheduled_for}
-              to={execution.started_at ?? execution.scheduled_for}
-            />
-          )}
+          {failure !== undefined && <OwnChangesBefore {...failure} />}
           <Section title={execution.attempts.length === 1 ? "Attempt" : "Attempts"}>
             <Attempts execution={execution} />
           </Section>
@@ -102,6 +128,7 @@ const ExecutionView = ({
           {good !== undefined && execution.finished_at !== null && (
             <LastSuccessComparison execution={execution} good={good} />
           )}
+          {failure !== undefined && <OtherChangesBefore {...failure} />}
           {execution.input !== null && (
             <Section title="Input">
               <Code wrap label="input" text={JSON.stringify(execution.input, null, 2)} />
@@ -119,13 +146,16 @@ const ExecutionView = ({
               </Card>
             </Section>
           )}
-          {call.data != null && (
+          {/* Each step of a chain has a call of its own. */}
+          {definition.data !== undefined && "headers" in definition.data && (
             <Section title="Reproduce with curl">
-              <CurlSection call={call.data} executionId={execution.id} />
+              <CurlSection call={definition.data} executionId={execution.id} />
             </Section>
           )}
           {/* An execution is still shown after its task was deleted. */}
-          {!isGone(call.error) && <Problem error={call.error} retry={call.refetch} />}
+          {!isGone(definition.error) && (
+            <Problem error={definition.error} retry={definition.refetch} />
+          )}
         </div>
         <FactsSection title="Execution" facts={factsOf(execution)} />
       </div>
@@ -133,8 +163,49 @@ const ExecutionView = ({
   )
 }
 
+/** Links to the task's open incident and to the last success before a failure. */
+const FailureLinks = ({
+  good,
+  taskId
+}: {
+  readonly taskId: string
+  readonly good: ExecutionDetail | undefined
+}) => {
+  const { workspaceId } = useWorkspace()
+  const incident = useOpenIncident(workspaceId, taskId)
+  const className = "font-medium text-live hover:underline"
+  return (
+    <p className="flex flex-wrap gap-x-4 text-sm not-empty:mt-1">
+      {incident !== undefined && (
+        <Link
+          to="/w/$workspaceId/incidents/$incidentId"
+          params={{ workspaceId, incidentId: incident.id }}
+          className={className}
+        >
+          Incident open <ElapsedTime at={incident.opened_at} />
+        </Link>
+      )}
+      {good !== undefined && (
+        <Link
+          to="/w/$workspaceId/executions/$executionId"
+          params={{ workspaceId, executionId: good.id }}
+          className={className}
+        >
+          Last success: <RelativeTime at={good.finished_at} />
+        </Link>
+      )}
+    </p>
+  )
+}
+
 /** Links to the same task's executions before and after this one. */
-const NeighbourLinks = ({ neighbours }: { readonly neighbours: Neighbours | undefined }) => {
+const NeighbourLinks = ({
+  next,
+  previous
+}: {
+  readonly previous: Execution | undefined
+  readonly next: Execution | undefined
+}) => {
   const { workspaceId } = useWorkspace()
   const link = (to: Execution | undefined, name: string, icon: ReactNode) =>
     to === undefined ? null : (
@@ -149,8 +220,8 @@ const NeighbourLinks = ({ neighbours }: { readonly neighbours: Neighbours | unde
     )
   return (
     <>
-      {link(neighbours?.previous, "Previous run", <ChevronLeft />)}
-      {link(neighbours?.next, "Next run", <ChevronRight />)}
+      {link(previous, "Previous run", <ChevronLeft />)}
+      {link(next, "Next run", <ChevronRight />)}
     </>
   )
 }
@@ -167,34 +238,40 @@ const waitingText = ({
     : "The execution is waiting for the job to report its result."
 }
 
-const factsOf = (execution: ExecutionDetail): FactsByName => ({
-  Task: (
-    <TaskLink
-      kind={execution.kind}
-      taskId={execution.task_id}
-      runId={execution.chain_run_id}
-      className="font-medium hover:underline"
-    />
-  ),
-  Step: execution.step ?? undefined,
-  "Flow key":
-    execution.flow_key === null ? undefined : (
-      <code className="font-mono text-sm wrap-anywhere">{execution.flow_key}</code>
+const factsOf = (execution: ExecutionDetail): FactsByName => {
+  const { finished_at, scheduled_for, started_at } = execution
+  const Moment = needMilliseconds([scheduled_for, started_at, finished_at])
+    ? PreciseTime
+    : ExactTime
+  return {
+    Task: (
+      <TaskLink
+        kind={execution.kind}
+        taskId={execution.task_id}
+        runId={execution.chain_run_id}
+        className="font-medium hover:underline"
+      />
     ),
-  Trigger: triggerNames[execution.trigger],
-  Due: <ExactTime at={execution.scheduled_for} />,
-  Started: <ExactTime at={execution.started_at} />,
-  "Waiting since":
-    execution.awaiting_completion_since === null ? undefined : (
-      <ExactTime at={execution.awaiting_completion_since} />
-    ),
-  "Waits until":
-    execution.waits_until === null ? undefined : <ExactTime at={execution.waits_until} />,
-  "Waits for approval until":
-    execution.approval === null ? undefined : <ExactTime at={execution.approval.until} />,
-  "Late by": <Duration ms={execution.lateness_ms} />,
-  Finished: <ExactTime at={execution.finished_at} />,
-  Duration: <Duration ms={execution.duration_ms} />,
-  "Error code": execution.error?.code,
-  Id: <CopyableText text={execution.id} />
-})
+    Step: execution.step ?? undefined,
+    "Flow key":
+      execution.flow_key === null ? undefined : (
+        <code className="font-mono text-sm wrap-anywhere">{execution.flow_key}</code>
+      ),
+    Trigger: triggerNames[execution.trigger],
+    Due: <Moment at={scheduled_for} />,
+    Started: <Moment at={started_at} />,
+    "Waiting since":
+      execution.awaiting_completion_since === null ? undefined : (
+        <ExactTime at={execution.awaiting_completion_since} />
+      ),
+    "Waits until":
+      execution.waits_until === null ? undefined : <ExactTime at={execution.waits_until} />,
+    "Waits for approval until":
+      execution.approval === null ? undefined : <ExactTime at={execution.approval.until} />,
+    "Late by": <Duration ms={execution.lateness_ms} />,
+    Finished: <Moment at={finished_at} />,
+    Duration: <Duration ms={execution.duration_ms} />,
+    "Error code": execution.error?.code,
+    Id: <CopyableText text={execution.id} />
+  }
+}

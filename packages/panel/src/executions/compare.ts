@@ -1,6 +1,7 @@
 import type { Attempt, ExecutionDetail } from "@scheduling/sdk"
 import { formatDuration } from "../ui/values/format.ts"
 import { indentJson } from "../ui/values/indentJson.ts"
+import { describeError } from "./outcome.ts"
 
 /**
  * A value that differs between two executions. Undefined where an execution does not have the
@@ -48,7 +49,14 @@ export const differencesOf = (
   const values = (of: ExecutionDetail, attempt: Attempt | undefined) =>
     new Map<string, string | undefined>([
       // The status code says as much as the message of this error.
-      ["Result", of.error?.code === "http_status" ? of.status : (of.error?.message ?? of.status)],
+      [
+        "Result",
+        of.error?.code === "http_status"
+          ? of.status
+          : of.error === null
+            ? of.status
+            : describeError(of.error.message)
+      ],
       ["Status code", textOf(attempt?.status_code)],
       [
         "URL",

@@ -1,6 +1,7 @@
 import type { Execution, ExecutionDetail, WorkspaceId } from "@scheduling/sdk"
-import { queryOptions } from "@tanstack/react-query"
+import { queryOptions, useQuery } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
+import { executionQueries } from "./queries.ts"
 
 /** The fields that identify other executions of the same work. */
 type Place = Pick<
@@ -10,7 +11,6 @@ type Place = Pick<
 
 export interface Neighbours {
   readonly previous: Execution | undefined
-  readonly next: Execution | undefined
   /** The last successful execution before this one. */
   readonly good: ExecutionDetail | undefined
 }
@@ -20,15 +20,18 @@ const searched = 50
 
 const timesSpan = 32
 
+const isOtherOf =
+  ({ id, step }: Place) =>
+  (other: Execution) =>
+    other.id !== id && other.step === step
+
 /**
- * Finds the executions of the same task, or of the same chain step, before and after this one, and
- * the last successful one before it.
+ * Finds the execution of the same task, or of the same chain step, before this one, and the last
+ * successful one before it.
  */
 export const neighboursOptions = (workspaceId: WorkspaceId, place: Place) => {
-  const { id, scheduled_for, step, task_id } = place
+  const { id, scheduled_for, task_id } = place
   const { executions } = clientOf(workspaceId)
-  const isOther = (other: Execution) => other.id !== id && other.step === step
-  const due = Date.parse(scheduled_for)
   return queryOptions({
     // This key is not below the key of all executions, because past executions do not change with
     // each live event.
@@ -40,33 +43,68 @@ export const neighboursOptions = (workspaceId: WorkspaceId, place: Place) => {
         executions.list({ ...before, limit: searched }, { signal }),
         executions.list({ ...before, status: "succeeded", limit: searched }, { signal })
       ])
-      const previous = earlier.data.find(isOther)
-      const good = succeeded.data.find(isOther)
-      const gap = previous === undefined ? 86_400_000 : due - Date.parse(previous.scheduled_for)
+      const good = succeeded.data.find(isOtherOf(place))
       return {
-        previous,
-        good: good && (await executions.get(good.id, {}, { signal })),
-        next: await nextAfter(due, Math.max(60_000, gap), isOther)
+        previous: earlier.data.find(isOtherOf(place)),
+        good: good && (await executions.get(good.id, {}, { signal }))
       }
     }
   })
+}
 
-  /**
-   * Lists are newest first, so the next execution is the last one in a period, which grows until it
-   * contains one.
-   */
-  async function nextAfter(from: number, span: number, isNext: (other: Execution) => boolean) {
-    for (let length = 2 * span, tries = 0; tries < 3; length *= timesSpan, tries++) {
-      const isLast = tries === 2
-      const query = {
-        task_id,
-        from: new Date(from + 1).toISOString(),
-        ...(!isLast && { to: new Date(from + length).toISOString() })
-      }
-      const found = await executions.list({ ...query, limit: 100 }).toArray({ limit: 200 })
-      const next = found.findLast(isNext)
-      if (next !== undefined) return next
+/**
+ * Finds the latest executions of the same task, or of the same chain step, after this one. Live
+ * events refetch them.
+ */
+const newerOptions = (workspaceId: WorkspaceId, place: Place) =>
+  queryOptions({
+    queryKey: [...executionQueries.all(workspaceId), place.id, "newer"],
+    queryFn: async ({ signal }) => {
+      const query = { task_id: place.task_id, from: justAfter(place), limit: searched }
+      const { data, next_cursor } = await clientOf(workspaceId).executions.list(query, { signal })
+      return { newer: data.filter(isOtherOf(place)), isWhole: next_cursor === null }
     }
-    return undefined
+  })
+
+const justAfter = ({ scheduled_for }: Place) =>
+  new Date(Date.parse(scheduled_for) + 1).toISOString()
+
+/**
+ * Finds the execution after this one if there are many. Lists are newest first, so it is the last
+ * one in a period, which grows until it contains one.
+ */
+const nextOptions = (workspaceId: WorkspaceId, place: Place) =>
+  queryOptions({
+    queryKey: ["w", workspaceId, "neighbours", place.id, "next"],
+    staleTime: Infinity,
+    queryFn: async ({ signal }) => {
+      const { executions } = clientOf(workspaceId)
+      const due = Date.parse(place.scheduled_for)
+      for (let length = 120_000, tries = 0; tries < 4; length *= timesSpan, tries++) {
+        const isLast = tries === 3
+        const query = {
+          task_id: place.task_id,
+          from: justAfter(place),
+          limit: 100,
+          ...(!isLast && { to: new Date(due + length).toISOString() })
+        }
+        const found = await executions.list(query, { signal }).toArray({ limit: 200 })
+        const next = found.findLast(isOtherOf(place))
+        if (next !== undefined) return next
+      }
+      return null
+    }
+  })
+
+/** Returns the next execution of the same work and the last one that has finished since. */
+export const useNewer = (workspaceId: WorkspaceId, place: Place) => {
+  const { data } = useQuery(newerOptions(workspaceId, place))
+  const { data: searchedNext } = useQuery({
+    ...nextOptions(workspaceId, place),
+    enabled: data?.isWhole === false
+  })
+  return {
+    next: data?.isWhole === false ? (searchedNext ?? undefined) : data?.newer.at(-1),
+    lastFinished: data?.newer.find(({ status }) => status === "failed" || status === "succeeded")
   }
 }

@@ -21,6 +21,8 @@ const withNames = (workspaceId: WorkspaceId, page: Page<Execution>): Page<Execut
 }
 
 export const executionQueries = {
+  all,
+
   list: (workspaceId: WorkspaceId, search: ExecutionsListQuery) =>
     listOptions([...all(workspaceId), "list", search], async (cursor, signal) => {
       const query = { ...search, cursor, limit: 50 }

@@ -6,6 +6,7 @@ import { useRerun } from "../executions/useRerun.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Confirm } from "../ui/actions/Dialog.tsx"
 import { Menu, MenuItem } from "../ui/actions/Menu.tsx"
+import { ActionGrid } from "../ui/layout/ActionGrid.tsx"
 import { runWithToast } from "../ui/messages/toast.ts"
 import { RoleGate } from "../ui/role.tsx"
 import { now } from "../ui/values/clock.ts"
@@ -57,59 +58,61 @@ export const IncidentActions = ({ incident }: { readonly incident: IncidentDetai
 
   return (
     <RoleGate role="editor">
-      {status === "open" && (
-        <>
-          <Menu
-            label="Snooze incident"
-            className="inline-flex h-9 items-center gap-2 rounded-lg border border-edge bg-raised px-3 font-medium hover:bg-sunken"
-            button={
-              <>
-                <BellOff className="size-4" aria-hidden /> <span aria-hidden>Snooze</span>
-              </>
+      <ActionGrid>
+        {status === "open" && (
+          <>
+            <Menu
+              label="Snooze incident"
+              className="inline-flex h-9 items-center justify-center gap-2 rounded-lg border border-edge bg-raised px-3 font-medium hover:bg-sunken"
+              button={
+                <>
+                  <BellOff className="size-4" aria-hidden /> <span aria-hidden>Snooze</span>
+                </>
+              }
+            >
+              {snoozes.map(([label, hours]) => (
+                <MenuItem
+                  key={label}
+                  onSelect={() =>
+                    void snooze(new Date(now() + hours * 3_600_000).toISOString(), "snoozed")
+                  }
+                >
+                  {label}
+                </MenuItem>
+              ))}
+              {isSnoozed && (
+                <MenuItem onSelect={() => void snooze(null, "unsnoozed")}>End the snooze</MenuItem>
+              )}
+            </Menu>
+            <Button
+              look="main"
+              icon={<Check />}
+              onClick={() => act(() => api.incidents.acknowledge(id), "acknowledged")}
+            >
+              Acknowledge
+            </Button>
+          </>
+        )}
+        {failed !== undefined && (
+          <Button icon={<Play />} onClick={() => rerun({ id: failed, task_id: subject.id })}>
+            Run again
+          </Button>
+        )}
+        {checked !== undefined && (
+          <Button
+            icon={<Eye />}
+            onClick={() =>
+              runWithToast(
+                () => checked.check(subject.id),
+                "The check was requested. The incident closes if it succeeds."
+              )
             }
           >
-            {snoozes.map(([label, hours]) => (
-              <MenuItem
-                key={label}
-                onSelect={() =>
-                  void snooze(new Date(now() + hours * 3_600_000).toISOString(), "snoozed")
-                }
-              >
-                {label}
-              </MenuItem>
-            ))}
-            {isSnoozed && (
-              <MenuItem onSelect={() => void snooze(null, "unsnoozed")}>End the snooze</MenuItem>
-            )}
-          </Menu>
-          <Button
-            look="main"
-            icon={<Check />}
-            onClick={() => act(() => api.incidents.acknowledge(id), "acknowledged")}
-          >
-            Acknowledge
+            Check now
           </Button>
-        </>
-      )}
-      {failed !== undefined && (
-        <Button icon={<Play />} onClick={() => rerun({ id: failed, task_id: subject.id })}>
-          Run again
-        </Button>
-      )}
-      {checked !== undefined && (
-        <Button
-          icon={<Eye />}
-          onClick={() =>
-            runWithToast(
-              () => checked.check(subject.id),
-              "The check was requested. The incident closes if it succeeds."
-            )
-          }
-        >
-          Check now
-        </Button>
-      )}
-      <Button onClick={() => setClosing(true)}>Close</Button>
+        )}
+        <Button onClick={() => setClosing(true)}>Close</Button>
+      </ActionGrid>
       <Confirm
         isOpen={isClosing}
         onClose={() => setClosing(false)}

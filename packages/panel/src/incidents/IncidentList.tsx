@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
+import { describeError } from "../executions/outcome.ts"
 import { type Column, List, rowTitleClass, rowDetailClass } from "../ui/lists/List.tsx"
 import { useNow } from "../ui/values/clock.ts"
 import { formatDuration } from "../ui/values/format.ts"
@@ -76,7 +77,7 @@ const columns: ReadonlyArray<Column<Incident>> = [
         </Link>
         <span className={rowDetailClass}>
           <ShortTime at={opened_at} className="mr-1 sm:hidden" />
-          <ApiMessage text={cause.message} />
+          <ApiMessage text={describeError(cause.message)} />
         </span>
       </>
     )

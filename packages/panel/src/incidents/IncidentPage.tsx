@@ -9,14 +9,17 @@ import { CopyableText } from "../ui/values/Copy.tsx"
 import { ApiMessage } from "../ui/values/ApiMessage.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
 import { ShortTime } from "../ui/values/Time.tsx"
-import { ChangesBefore } from "../versions/ChangesBefore.tsx"
+import { describeError } from "../executions/outcome.ts"
+import { OtherChangesBefore, OwnChangesBefore } from "../versions/ChangesBefore.tsx"
 import { SubjectLink } from "./DependsOn.tsx"
 import { IncidentActions } from "./IncidentActions.tsx"
 import { FailedExecution, failedExecutionOf } from "./FailedExecution.tsx"
 import { IncidentDuration, IncidentList, IncidentStatus } from "./IncidentList.tsx"
 import { describeIncidentCode } from "./describeIncidentCode.ts"
 import { incidentOptions } from "./queries.ts"
+import { IncidentTarget } from "./IncidentTarget.tsx"
 import { IncidentTimeline } from "./IncidentTimeline.tsx"
+import { NobodyNotified } from "./NobodyNotified.tsx"
 
 export const IncidentPage = () => {
   const { workspaceId } = useWorkspace()
@@ -31,26 +34,43 @@ export const IncidentPage = () => {
     <LoadedPage query={query} name="Incident" above={above}>
       {(incident) => {
         const failed = failedExecutionOf(incident)
+        const failure = {
+          subject: incident.subject,
+          from: incident.timeline.find(({ type }) => type === "last_good")?.at,
+          to: incident.opened_at
+        }
         return (
           <Page
-            name="Incident"
+            name={`Incident of ${incident.subject.name}`}
             above={above}
-            title={stripDirectionMarks(incident.subject.name)}
-            description={<ApiMessage text={incident.cause.message} />}
+            title={
+              <span className="flex flex-wrap items-center gap-x-4 gap-y-1">
+                {stripDirectionMarks(incident.subject.name)}
+                <span className="flex gap-2 text-base font-medium tracking-normal">
+                  <IncidentStatus incident={incident} />
+                  <span className="font-normal text-faint">
+                    <IncidentDuration incident={incident} />
+                  </span>
+                </span>
+              </span>
+            }
+            description={
+              <div className="flex flex-col gap-1">
+                <p>
+                  <ApiMessage text={describeError(incident.cause.message)} />
+                </p>
+                <IncidentTarget incident={incident} />
+              </div>
+            }
             actions={<IncidentActions incident={incident} />}
           >
+            {incident.status !== "closed" && <NobodyNotified subject={incident.subject} />}
             <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
-              <div className="min-w-0 lg:order-last">
-                <IncidentFacts incident={incident} />
-              </div>
               <div className="flex min-w-0 flex-col gap-8">
-                <ChangesBefore
-                  subject={incident.subject}
-                  from={incident.timeline.find(({ type }) => type === "last_good")?.at}
-                  to={incident.opened_at}
-                />
+                <OwnChangesBefore {...failure} />
                 <IncidentTimeline incident={incident} />
                 {failed !== undefined && <FailedExecution executionId={failed} />}
+                <OtherChangesBefore {...failure} />
                 <Section title="Earlier incidents">
                   <IncidentList
                     search={{ subject_id: incident.subject.id, to: incident.opened_at }}
@@ -58,6 +78,7 @@ export const IncidentPage = () => {
                   />
                 </Section>
               </div>
+              <IncidentFacts incident={incident} />
             </div>
           </Page>
         )
@@ -74,7 +95,6 @@ const IncidentFacts = ({ incident }: { readonly incident: IncidentDetail }) => {
     <FactsSection
       title="Incident"
       facts={{
-        Status: <IncidentStatus incident={incident} />,
         "Error type": describeIncidentCode(cause),
         Opened: <ShortTime at={incident.opened_at} />,
         Closed: closed_at === null ? "Not yet" : <ShortTime at={closed_at} />,

@@ -4,10 +4,12 @@ import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { channelKindNames } from "../data/channelKindNames.ts"
 import { actorName, useChannelNames, useMemberNames } from "../data/names.ts"
-import { Field, Textarea } from "../ui/forms/Field.tsx"
-import { FormFooter } from "../ui/forms/FormFooter.tsx"
+import { describeError } from "../executions/outcome.ts"
+import { Button } from "../ui/actions/Button.tsx"
+import { FieldError, Textarea } from "../ui/forms/Field.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { Card, Section } from "../ui/layout/Page.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
 import { RoleGate } from "../ui/role.tsx"
 import { ApiMessage } from "../ui/values/ApiMessage.tsx"
 import { StatusDot, Status } from "../ui/values/Status.tsx"
@@ -25,25 +27,26 @@ export const IncidentTimeline = ({ incident }: { readonly incident: IncidentDeta
           {timeline.map((entry, index) => (
             <li
               key={`${entry.at} ${entry.type} ${index}`}
-              className="flex items-baseline gap-3 px-5 py-3"
+              className="flex items-baseline gap-x-3 px-5 py-3 max-sm:flex-wrap"
             >
               <span className="flex shrink-0 self-start pt-2">
                 <StatusDot tone={tones[entry.type]} />
               </span>
-              <div className="min-w-0 grow wrap-anywhere">
+              <div className="min-w-0 grow basis-0 wrap-anywhere">
                 <Entry entry={entry} delivery={byId.get(entry.delivery_id ?? "")} />
               </div>
-              <ExactTime at={entry.at} className="shrink-0 text-sm text-faint" />
+              <ExactTime
+                at={entry.at}
+                className="shrink-0 text-sm text-faint max-sm:w-full max-sm:pl-5"
+              />
             </li>
           ))}
           {deliveries.length === 0 && (
-            <li className="px-5 py-3 text-faint">
-              Nobody was notified. Notification rules decide which channels receive a message.
-            </li>
+            <li className="px-5 py-3 text-faint">Nobody was notified.</li>
           )}
         </ol>
         <RoleGate role="editor">
-          <div className="border-t border-line p-5">
+          <div className="border-t border-line px-5 py-3">
             <NoteForm key={id} workspaceId={workspace_id} incidentId={id} />
           </div>
         </RoleGate>
@@ -90,13 +93,14 @@ const Entry = ({
       return (
         <>
           Failed{message !== null && ": "}
-          {message !== null && <ApiMessage text={message} />} {execution}
+          {message !== null && <ApiMessage text={describeError(message)} />} {execution}
         </>
       )
     case "opened":
       return (
         <>
-          <span className="font-medium">Incident opened:</span> <ApiMessage text={message ?? ""} />
+          <span className="font-medium">Incident opened:</span>{" "}
+          <ApiMessage text={describeError(message ?? "")} />
         </>
       )
     case "notification":
@@ -165,11 +169,23 @@ const NoteForm = ({
     }
   })
   return (
-    <form className="flex flex-col gap-3" onSubmit={form.submit}>
-      <Field label="Note" error={form.errorOf("text")}>
-        <Textarea {...form.text("text")} rows={2} />
-      </Field>
-      <FormFooter action="Add note" look="plain" form={form} needs="editor" />
+    <form className="flex flex-col gap-2" onSubmit={form.submit}>
+      <div className="flex items-end gap-2">
+        {/* While it has text, the field keeps its height, so that the button does not move away when
+            it is pressed. */}
+        <Textarea
+          {...form.text("text")}
+          aria-label="Note"
+          placeholder="Add a note"
+          rows={1}
+          className="resize-none py-1.5! placeholder-shown:not-focus:min-h-9"
+        />
+        <Button type="submit" busy={form.isBusy}>
+          Add note
+        </Button>
+      </div>
+      <FieldError error={form.errorOf("text")} />
+      <Problem error={form.problem} />
     </form>
   )
 }

@@ -17,7 +17,12 @@ import { useDebouncedText } from "../ui/useDebouncedText.ts"
 import { formatDurationOfSeconds } from "../ui/values/format.ts"
 import { Status, type Tone } from "../ui/values/Status.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
-import { problemEventOf, recipientsOptions, notificationSettingsOptions } from "./queries.ts"
+import {
+  isAnyoneNotified,
+  notificationSettingsOptions,
+  problemEventOf,
+  recipientsOptions
+} from "./queries.ts"
 
 interface Subject {
   readonly kind: ExecutionKind | MonitorKind
@@ -89,24 +94,15 @@ export const RecipientsContent = ({
   )
 }
 
-const isOpen = ({ confirmed, paused }: NotificationRecipient) => confirmed && !paused
-
 /** The channels and policies named by rules. */
-const Named = ({
-  recipients: { channels, escalations }
-}: {
-  readonly recipients: NotificationRecipients
-}) => {
-  const all = [
-    ...channels,
-    ...escalations.flatMap(({ steps }) => steps.flatMap((step) => step.channels))
-  ]
+const Named = ({ recipients }: { readonly recipients: NotificationRecipients }) => {
+  const { channels, escalations } = recipients
   if (channels.length === 0 && escalations.length === 0) {
     return <p className="text-warn">No channel is notified: no rule applies.</p>
   }
   return (
     <>
-      {!all.some(isOpen) && (
+      {!isAnyoneNotified(recipients) && (
         <p className="text-warn">
           No message would be sent, because none of the channels is active.
         </p>

@@ -1,6 +1,8 @@
 import type {
   ExecutionKind,
   MonitorKind,
+  NotificationRecipient,
+  NotificationRecipients,
   NotificationsGetRecipientsQuery,
   WorkspaceId
 } from "@scheduling/sdk"
@@ -26,6 +28,15 @@ export const recipientsOptions = (
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => clientOf(workspaceId).notifications.getRecipients(query, { signal })
   })
+
+/** True for a channel to which messages are sent. */
+const isActive = ({ confirmed, paused }: NotificationRecipient): boolean => confirmed && !paused
+
+/** True if a message about a problem would be sent to anyone. */
+export const isAnyoneNotified = ({ channels, escalations }: NotificationRecipients): boolean =>
+  [...channels, ...escalations.flatMap(({ steps }) => steps.flatMap((step) => step.channels))].some(
+    isActive
+  )
 
 /** Returns the event that reports a task's or monitor's problem. */
 export const problemEventOf = (

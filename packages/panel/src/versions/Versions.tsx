@@ -1,18 +1,15 @@
 import type { Actor, VersionList, VersionSummary } from "@scheduling/sdk"
 import { queryOptions, useQuery } from "@tanstack/react-query"
-import { RotateCcw } from "lucide-react"
 import { listChangedFields } from "../data/changes.ts"
 import { useWorkspace } from "../data/client.ts"
 import { actorName, useMemberNames } from "../data/names.ts"
-import { Button } from "../ui/actions/Button.tsx"
 import type { FactsByName } from "../ui/layout/Page.tsx"
 import { Section } from "../ui/layout/Page.tsx"
 import { Loaded } from "../ui/messages/Loaded.tsx"
-import { runWithToast } from "../ui/messages/toast.ts"
-import { RoleGate } from "../ui/role.tsx"
 import { Changes } from "../ui/values/Changes.tsx"
 import { capitalize } from "../ui/values/format.ts"
 import { ExactTime, ShortTime } from "../ui/values/Time.tsx"
+import { RestoreButton } from "./RestoreButton.tsx"
 
 /** The SDK methods for a kind of record's versions. */
 export interface VersionedResource {
@@ -88,10 +85,7 @@ export const Versions = ({
   const restore =
     onRestored &&
     (async ({ version }: VersionSummary) => {
-      await runWithToast(
-        () => Promise.resolve(resource.restoreVersion(record.id, String(version))),
-        `Version ${version} of ${record.name ?? "the task"} was restored`
-      )
+      await resource.restoreVersion(record.id, String(version))
       await onRestored()
     })
   return (
@@ -104,6 +98,7 @@ export const Versions = ({
                 key={one.version}
                 version={one}
                 isCurrent={index === 0}
+                name={record.name ?? "the task"}
                 onRestore={restore && (() => restore(one))}
               />
             ))}
@@ -116,11 +111,13 @@ export const Versions = ({
 
 const Version = ({
   isCurrent,
+  name,
   onRestore,
   version: { changes, updated_at, updated_by, version }
 }: {
   readonly version: VersionSummary
   readonly isCurrent: boolean
+  readonly name: string
   readonly onRestore: (() => Promise<void>) | undefined
 }) => (
   <li className="rounded-lg border border-line px-3 py-2">
@@ -140,11 +137,12 @@ const Version = ({
       <div className="mt-3 flex flex-col gap-3">
         <Changes changes={changes} />
         {!isCurrent && onRestore !== undefined && (
-          <RoleGate role="editor">
-            <Button size="small" icon={<RotateCcw />} onClick={onRestore}>
-              Restore version {version}
-            </Button>
-          </RoleGate>
+          <RestoreButton
+            label={`Restore version ${version}`}
+            name={name}
+            version={version}
+            restore={onRestore}
+          />
         )}
       </div>
     </details>

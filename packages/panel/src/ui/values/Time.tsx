@@ -6,6 +6,7 @@ import {
   formatRelativeTime,
   formatShortDateTime,
   formatShortExactDateTime,
+  formatShortPreciseDateTime,
   isUserTimeZone,
   roundedDuration,
   userTimeZone
@@ -61,6 +62,9 @@ export const ShortTime = clockTime(formatShortDateTime)
 
 /** A time with seconds, for lists in which several times are in the same minute. */
 export const ExactTime = clockTime(formatShortExactDateTime)
+
+/** A time with milliseconds, for times in the same second that are compared. */
+export const PreciseTime = clockTime(formatShortPreciseDateTime)
 
 export const FullTime = clockTime(formatDateTime, "")
 

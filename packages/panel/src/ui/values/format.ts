@@ -115,6 +115,22 @@ export const formatShortExactDateTime = withOtherYear({
   second: "2-digit"
 })
 
+/** Formats a time with milliseconds: `22 Nov, 10:15:30.123`. */
+export const formatShortPreciseDateTime = withOtherYear({
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  fractionalSecondDigits: 3
+})
+
+/** True if different times are in the same second, so that only milliseconds distinguish them. */
+export const needMilliseconds = (times: ReadonlyArray<string | null>): boolean => {
+  const known = new Set(times.filter((at) => at !== null))
+  return new Set([...known].map((at) => formatShortExactDateTime(at))).size < known.size
+}
+
 export const formatDay = withOtherYear({ weekday: "short", day: "numeric", month: "short" })
 
 export const formatTimeOfDay = inZone({ hour: "2-digit", minute: "2-digit" })
@@ -123,6 +139,13 @@ export const formatExactTimeOfDay = inZone({
   hour: "2-digit",
   minute: "2-digit",
   second: "2-digit"
+})
+
+export const formatPreciseTimeOfDay = inZone({
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  fractionalSecondDigits: 3
 })
 
 export const userTimeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
