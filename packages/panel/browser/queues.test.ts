@@ -17,6 +17,9 @@ describe.skipIf(skipReason !== undefined)("a queue", () => {
     await menu.click()
     await page.getByRole("menuitem", { name: "Pause" }).click()
     await page.getByText("Paused", { exact: true }).waitFor()
+    const row = page.getByRole("row", { name: /Billing/ })
+    await row.getByText(/paused .*\d\d:\d\d by Ada Lovelace/).waitFor()
+    expect(await row.locator(".bg-warn").count()).toBe(0)
 
     await page.goto(`${w}/delayed/new`)
     await page.getByLabel("Name", { exact: true }).fill("Invoice")
@@ -34,6 +37,7 @@ describe.skipIf(skipReason !== undefined)("a queue", () => {
     await page.getByText("Billing", { exact: true }).waitFor()
     const { data } = await person.client.queues.list({ limit: 1 })
     expect(data[0]?.waiting).toBe(1)
+    await row.locator(".bg-warn").waitFor()
 
     await menu.click()
     await page.getByRole("menuitem", { name: "Delete" }).click()
@@ -41,8 +45,7 @@ describe.skipIf(skipReason !== undefined)("a queue", () => {
     await page.getByText("Tasks or chains use this queue").first().waitFor()
     await page.keyboard.press("Escape")
 
-    await menu.click()
-    await page.getByRole("menuitem", { name: "Resume" }).click()
+    await row.getByRole("button", { name: "Resume Billing" }).click()
     await page.getByText("Billing was resumed").waitFor()
     await menu.click()
     await page.getByRole("menuitem", { name: "Edit" }).click()

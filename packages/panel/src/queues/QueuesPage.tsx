@@ -7,9 +7,10 @@ import { useCreateSheet } from "../ui/actions/useCreateSheet.tsx"
 import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { type Column, List, menuColumn, rowDetailClass } from "../ui/lists/List.tsx"
 import { Status } from "../ui/values/Status.tsx"
+import { PausedBy } from "../versions/PausedBy.tsx"
 import { describeLimits } from "./describeLimits.ts"
 import { pollQueuesMs, queueQueries } from "./queries.ts"
-import { QueueMenu } from "./QueueMenu.tsx"
+import { QueueMenu, ResumeQueueButton } from "./QueueMenu.tsx"
 import { QueueSheet } from "./QueueSheet.tsx"
 
 export const QueuesPage = () => {
@@ -18,6 +19,7 @@ export const QueuesPage = () => {
     ...queueQueries.list(workspaceId),
     refetchInterval: pollQueuesMs
   })
+  const hasPaused = list.rows.some(({ paused }) => paused)
   const create = useCreateSheet("New queue", (onClose) => <QueueSheet onClose={onClose} />)
   return (
     <Page
@@ -28,7 +30,7 @@ export const QueuesPage = () => {
       <List
         {...list}
         label="Queues"
-        columns={columns}
+        columns={hasPaused ? columnsWithResume : columns}
         empty={
           <EmptyState title="No queues yet" icon={<ListOrdered />} action={create.button}>
             <p className="mb-6">
@@ -53,9 +55,21 @@ const isFull = ({ max_concurrency, running }: Queue) =>
   max_concurrency !== null && running >= max_concurrency
 
 const statusOf = (queue: Queue) => {
-  if (queue.paused) return <Status of="paused" />
+  if (queue.paused) return <Status of="paused" tone={queue.waiting > 0 ? "warn" : "none"} />
   if (queue.waiting > 0) return <Status of="waiting" tone={isFull(queue) ? "warn" : "live"} />
   return queue.running > 0 ? <Status of="running" /> : <Status of="idle" />
+}
+
+/** Who paused a queue and when. */
+const Paused = ({ queue }: { readonly queue: Queue }) => {
+  const { api, workspaceId } = useWorkspace()
+  const queryKey = queueQueries.all(workspaceId)
+  return (
+    <>
+      {" · paused "}
+      <PausedBy record={queue} resource={api.queues} queryKey={queryKey} />
+    </>
+  )
 }
 
 /** The maximum number of waiting runs that the API counts. */
@@ -63,7 +77,7 @@ const countLimit = 10_000
 
 const waitingIn = ({ waiting }: Queue) => (waiting >= countLimit ? `${countLimit}+` : waiting)
 
-const columns: ReadonlyArray<Column<Queue>> = [
+const facts: ReadonlyArray<Column<Queue>> = [
   {
     key: "status",
     head: "Status",
@@ -77,7 +91,10 @@ const columns: ReadonlyArray<Column<Queue>> = [
     cell: (queue) => (
       <>
         <span className="block truncate font-medium">{queue.name}</span>
-        <span className={`${rowDetailClass} max-sm:hidden`}>{describeLimits(queue)}</span>
+        <span className={`${rowDetailClass} max-sm:hidden`}>
+          {describeLimits(queue)}
+          {queue.paused && <Paused queue={queue} />}
+        </span>
         <span className="block truncate text-xs text-faint nums sm:hidden">
           {queue.running} running, {waitingIn(queue)} waiting
         </span>
@@ -95,6 +112,20 @@ const columns: ReadonlyArray<Column<Queue>> = [
     head: "Waiting",
     className: "w-18 shrink-0 text-right nums max-sm:hidden",
     cell: waitingIn
+  }
+]
+
+const menu = menuColumn<Queue>((queue) => <QueueMenu queue={queue} />)
+
+const columns = [...facts, menu]
+
+const columnsWithResume: ReadonlyArray<Column<Queue>> = [
+  ...facts,
+  {
+    key: "resume",
+    head: <span className="sr-only">Resume</span>,
+    className: "relative w-8 shrink-0 sm:w-24 sm:text-right",
+    cell: (queue) => queue.paused && <ResumeQueueButton queue={queue} />
   },
-  menuColumn((queue) => <QueueMenu queue={queue} />)
+  menu
 ]

@@ -1,8 +1,7 @@
 import type { Chain, CronTask } from "@scheduling/sdk"
-import { useQuery } from "@tanstack/react-query"
 import { Badge } from "../ui/values/Status.tsx"
-import { ShortTime } from "../ui/values/Time.tsx"
-import { Author, type VersionSource, versionsOptions } from "../versions/Versions.tsx"
+import { PausedBy } from "../versions/PausedBy.tsx"
+import type { VersionSource } from "../versions/Versions.tsx"
 
 interface TitledTask {
   readonly task: CronTask | Chain
@@ -21,24 +20,9 @@ export const TaskTitle = ({ queryKey, resource, task }: TitledTask) => (
       <>
         <Badge tone="warn">Paused</Badge>
         <span className="text-sm font-normal text-faint">
-          {task.paused_reason ?? <Pause task={task} resource={resource} queryKey={queryKey} />}
+          {task.paused_reason ?? <PausedBy record={task} resource={resource} queryKey={queryKey} />}
         </span>
       </>
     )}
   </span>
 )
-
-/** Who paused the task and when. Shows nothing if the task has been changed since. */
-const Pause = ({ queryKey, resource, task }: TitledTask) => {
-  const { data } = useQuery(versionsOptions({ queryKey, resource, record: task }))
-  const newest = data?.data[0]
-  const isPause = newest?.changes.some(({ field, new: value }) => field === "paused" && value)
-  return (
-    newest !== undefined &&
-    isPause === true && (
-      <>
-        <ShortTime at={newest.updated_at} /> by <Author actor={newest.updated_by} />
-      </>
-    )
-  )
-}
