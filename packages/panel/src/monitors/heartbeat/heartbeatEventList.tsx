@@ -5,7 +5,9 @@ import type { Column } from "../../ui/lists/List.tsx"
 import { Facts } from "../../ui/layout/Page.tsx"
 import { Badge, Status, type Tone } from "../../ui/values/Status.tsx"
 import { ShortTime, Duration } from "../../ui/values/Time.tsx"
+import { formatDay, formatShortDateTime, formatTimeOfDay } from "../../ui/values/format.ts"
 import { eventDurationColumn, eventTimeColumn, type EventListOptions } from "../MonitorEvents.tsx"
+import { groupMissedPings, type PingRow } from "./groupMissedPings.ts"
 
 const tones: Readonly<Record<HeartbeatEvent["type"], Tone>> = {
   success: "ok",
@@ -18,9 +20,10 @@ const tones: Readonly<Record<HeartbeatEvent["type"], Tone>> = {
   resumed: "none"
 }
 
-export const heartbeatEventList: EventListOptions<HeartbeatEvent> = {
+export const heartbeatEventList: EventListOptions<PingRow> = {
   title: "Pings",
   empty: "No pings yet",
+  group: groupMissedPings,
   columns: (show) => columnsWith(show),
   detail: { title: "Ping", Detail: ({ event }) => <EventDetail event={event} /> }
 }
@@ -48,26 +51,35 @@ const EventDetail = ({ event }: { readonly event: HeartbeatEvent }) => (
   </div>
 )
 
-const columnsWith = (
-  show: (event: HeartbeatEvent) => void
-): ReadonlyArray<Column<HeartbeatEvent>> => [
+const periodOf = (from: string, to: string) =>
+  `${formatShortDateTime(from)} to ${(formatDay(from) === formatDay(to) ? formatTimeOfDay : formatShortDateTime)(to)}`
+
+const columnsWith = (show: (event: PingRow) => void): ReadonlyArray<Column<PingRow>> => [
   {
     key: "type",
     head: "Event",
     className: "w-24 shrink-0",
-    cell: ({ type }) => <Status of={type} tone={tones[type]} />
+    cell: ({ missed, type }) => (
+      <Status of={type} tone={tones[type]}>
+        {missed === undefined ? undefined : `${missed.count} missed`}
+      </Status>
+    )
   },
   eventTimeColumn,
   {
     key: "said",
     head: "Message",
     className: "grow basis-0 max-sm:hidden",
-    cell: ({ body, exit_status, ip }) => (
+    cell: ({ at, body, exit_status, ip, missed }) => (
       <span className="flex items-center gap-2 overflow-hidden">
         {exit_status !== null && (
           <Badge tone={exit_status === 0 ? "ok" : "bad"}>exit {exit_status}</Badge>
         )}
-        <span className="truncate text-soft">{body ?? ip}</span>
+        <span className="truncate text-soft">
+          {missed === undefined
+            ? (body ?? ip)
+            : `${missed.count} pings missed, ${periodOf(missed.from, at)}`}
+        </span>
       </span>
     )
   },
@@ -77,10 +89,16 @@ const columnsWith = (
     head: <span className="sr-only">Details</span>,
     className: "w-20 shrink-0 text-right max-sm:grow",
     cell: (event) =>
-      event.method !== null && (
-        <Button size="small" look="quiet" onClick={() => show(event)}>
-          Details
-        </Button>
+      event.missed !== undefined ? (
+        <span className="text-sm text-faint sm:hidden">
+          since {formatShortDateTime(event.missed.from)}
+        </span>
+      ) : (
+        event.method !== null && (
+          <Button size="small" look="quiet" onClick={() => show(event)}>
+            Details
+          </Button>
+        )
       )
   }
 ]
