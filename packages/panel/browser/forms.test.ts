@@ -272,6 +272,17 @@ describe.skipIf(skipReason !== undefined)("a form", () => {
     expect(await preview.count()).toBe(0)
     await page.evaluate(() => scrollTo(0, 0))
     expect(await isInView()).toBe(true)
+
+    const asked: Array<string> = []
+    page.on("request", (request) => asked.push(request.url()))
+    await page.getByRole("textbox", { name: "Schedule" }).fill("0 4 * * *")
+    await page.getByText("Every day at 04:00").waitFor()
+    expect(asked).toEqual([])
+    await page.getByText("Preview and test").click()
+    await preview.getByText("Every day at 04:00").waitFor()
+    await preview.getByRole("button", { name: "Make the call now" }).waitFor()
+    await preview.getByRole("heading", { name: "Who would be notified" }).scrollIntoViewIfNeeded()
+    expect(await isInView()).toBe(true)
     expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Nightly")
   })
 

@@ -129,6 +129,9 @@ export const monitorPages = <
     return (
       <FormColumns
         onSubmit={state.submit}
+        footer={
+          <FormFooter isLong form={state} action={action} needs="editor" onCancel={onCancel} />
+        }
         preview={
           <>
             <form.Preview values={state.values} />
@@ -150,7 +153,6 @@ export const monitorPages = <
             />
           </Card>
         </Section>
-        <FormFooter isLong form={state} action={action} needs="editor" onCancel={onCancel} />
       </FormColumns>
     )
   }

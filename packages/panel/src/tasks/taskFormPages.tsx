@@ -138,6 +138,9 @@ export const taskFormPages = <
     return (
       <FormColumns
         onSubmit={form.submit}
+        footer={
+          <FormFooter isLong form={form} action={action} needs="editor" onCancel={onCancel} />
+        }
         preview={
           <>
             <Preview form={form} />
@@ -154,7 +157,6 @@ export const taskFormPages = <
         }
       >
         <Fields form={form} isBlank={isBlank} />
-        <FormFooter isLong form={form} action={action} needs="editor" onCancel={onCancel} />
       </FormColumns>
     )
   }

@@ -1,5 +1,5 @@
 import type { HeartbeatMonitor, HeartbeatMonitorInput } from "@scheduling/sdk"
-import { SchedulePreview } from "../../tasks/schedule/SchedulePreview.tsx"
+import { ScheduleWords } from "../../tasks/schedule/ScheduleWords.tsx"
 import { ZoneInput } from "../../tasks/schedule/ZoneInput.tsx"
 import { RadioButtons, Field, Input } from "../../ui/forms/Field.tsx"
 import { userTimeZone } from "../../ui/values/format.ts"
@@ -8,7 +8,6 @@ import { DurationField } from "../../ui/forms/DurationField.tsx"
 import { parseTags } from "../../ui/forms/parseTags.ts"
 import * as bounds from "../../data/bounds.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
-import { useIsWide } from "../../ui/layout/useIsWide.ts"
 import { NameAndTagsFields } from "../NameAndTagsFields.tsx"
 
 export const newHeartbeatValues = {
@@ -51,7 +50,6 @@ export const heartbeatInputOf = (values: HeartbeatValues): HeartbeatMonitorInput
 
 export const HeartbeatFields = ({ form }: { readonly form: FormOf<HeartbeatValues> }) => {
   const { errorOf, values } = form
-  const isWide = useIsWide()
   return (
     <>
       <Card className="flex flex-col gap-5 p-5">
@@ -92,14 +90,7 @@ export const HeartbeatFields = ({ form }: { readonly form: FormOf<HeartbeatValue
                   <ZoneInput {...form.field("timezone")} />
                 </Field>
               </div>
-              {!isWide && (
-                <SchedulePreview
-                  schedule={values.schedule}
-                  timezone={values.timezone}
-                  dstOverlap="both"
-                  isRejected={(errorOf("schedule") ?? errorOf("timezone")) !== undefined}
-                />
-              )}
+              <ScheduleWords schedule={values.schedule} timezone={values.timezone} />
             </>
           ) : (
             <DurationField

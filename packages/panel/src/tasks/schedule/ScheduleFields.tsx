@@ -2,13 +2,13 @@ import { Button } from "../../ui/actions/Button.tsx"
 import { Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts"
 import { Section } from "../../ui/layout/Page.tsx"
-import { useIsWide } from "../../ui/layout/useIsWide.ts"
 import { FiringOptionFields } from "./FiringOptionFields.tsx"
 import { previewQueryOf } from "./firingOptionValues.ts"
 import { missedSlotLabels, overlapLabels } from "./firingLabels.ts"
 import { userTimeZone } from "../../ui/values/format.ts"
 import { hasTiming, type ScheduledValues, timingOf } from "./scheduledValues.ts"
 import { SchedulePreview } from "./SchedulePreview.tsx"
+import { ScheduleWords } from "./ScheduleWords.tsx"
 import { ZoneInput } from "./ZoneInput.tsx"
 
 const presets = [
@@ -37,7 +37,6 @@ export const ScheduleFields = ({
   values
 }: FieldGroupProps<ScheduledValues> & { readonly isRequired: boolean }) => {
   const group = { errorOf, onChange, values }
-  const isWide = useIsWide()
   return (
     <>
       <div className="grid gap-5 sm:grid-cols-2">
@@ -59,14 +58,12 @@ export const ScheduleFields = ({
       ) : (
         <IntervalFields {...group} isRequired={isRequired} />
       )}
-      {!isWide && <NextRunsPreview {...group} />}
       {hasTiming(values) && <FiringOptionFields {...group} />}
     </>
   )
 }
 
-/** The next runs, shown beside the form if there is room, otherwise below the schedule. */
-export const NextRunsPreview = ({
+const NextRunsPreview = ({
   errorOf,
   values
 }: Pick<FieldGroupProps<ScheduledValues>, "errorOf" | "values">) => {
@@ -124,6 +121,7 @@ const ExpressionField = ({
         </Button>
       ))}
     </div>
+    <ScheduleWords schedule={values.schedule} timezone={values.timezone} />
   </>
 )
 

@@ -1,13 +1,19 @@
 import type { FormEventHandler, ReactNode } from "react"
+import { FoldedSection } from "../layout/FoldedSection.tsx"
 import { useIsWide } from "../layout/useIsWide.ts"
 
-/** A form with a preview of its values' effect. The preview is shown if there is room. */
+/**
+ * A form with a preview of its values' effect, which is beside the fields if there is room, and
+ * otherwise folded below them.
+ */
 export const FormColumns = ({
   children,
+  footer,
   onSubmit,
   preview
 }: {
   readonly children: ReactNode
+  readonly footer: ReactNode
   readonly onSubmit: FormEventHandler<HTMLFormElement>
   readonly preview: ReactNode
 }) => {
@@ -17,7 +23,17 @@ export const FormColumns = ({
       className="grid items-start gap-8 lg:grid-cols-[minmax(0,40rem)_minmax(0,1fr)]"
       onSubmit={onSubmit}
     >
-      <div className="flex min-w-0 flex-col gap-8">{children}</div>
+      <div className="flex min-w-0 flex-col gap-8">
+        {children}
+        {!isWide && (
+          <FoldedSection title="Preview and test">
+            <aside aria-label="Preview" className="flex min-w-0 flex-col gap-8">
+              {preview}
+            </aside>
+          </FoldedSection>
+        )}
+        {footer}
+      </div>
       {isWide && (
         <aside aria-label="Preview" className="sticky top-8 flex min-w-0 flex-col gap-8">
           {preview}
