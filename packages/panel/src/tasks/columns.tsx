@@ -66,6 +66,7 @@ export const repeatingTaskColumns = <Row extends ScheduledRow>(
     className: "w-56 shrink-0 max-lg:hidden xl:w-72",
     cell: (task) => {
       const words = describeTiming(task)
+      const namesZone = words?.includes(task.timezone) === true
       return words === undefined ? (
         <span className="text-faint">Manual runs only</span>
       ) : (
@@ -76,9 +77,10 @@ export const repeatingTaskColumns = <Row extends ScheduledRow>(
           {task.schedule !== null && (
             <span className={`${rowDetailClass} compact:max-xl:hidden`}>
               <span className="compact:hidden">
-                <span className="font-mono">{task.schedule}</span> ·{" "}
+                <span className="font-mono">{task.schedule}</span>
+                {!namesZone && " · "}
               </span>
-              {task.timezone}
+              {!namesZone && task.timezone}
             </span>
           )}
         </span>
