@@ -59,7 +59,7 @@ describe.skipIf(skipReason !== undefined)("the runs of tasks", () => {
     await client.delayed.create({ url, delay_seconds: 0, queue_id: queue.id })
     await page.goto(w)
     const list = page.getByRole("table", { name: "Current problems" })
-    await list.getByRole("row", { name: /Failing.*Broken/ }).waitFor()
+    await list.getByRole("row", { name: /Failing.*Broken.*Cron task/s }).waitFor()
     expect(await list.getByRole("link").allInnerTexts()).toEqual(["Broken", "Execution", "Task"])
     const state = page.getByRole("list", { name: "State of the workspace" })
     await state.getByText("Runs wait in 1 queue").waitFor()
@@ -87,12 +87,24 @@ describe.skipIf(skipReason !== undefined)("the runs of tasks", () => {
     const once = await person.client.cron.create({ ...task, name: "Reports" })
     for (const { id } of [often, often, once, often]) await person.client.cron.runAndWait(id)
     await page.goto(`${panel.url()}/w/${person.workspaceId}`)
+    await page
+      .getByRole("table", { name: "Current problems" })
+      .getByRole("row", { name: /Reports/ })
+      .waitFor()
+    await page.getByRole("heading", { name: "Next runs" }).waitFor()
+    expect(await page.getByRole("heading", { name: "Latest failures" }).count()).toBe(0)
+    for (const { id } of [often, once]) {
+      await person.client.cron.update(id, { url: `${panel.url()}/v1/echo` })
+      await person.client.cron.runAndWait(id)
+    }
+    await page.reload()
     const list = page.getByRole("table", { name: "Failures by task" })
-    await list.getByRole("row", { name: /Invoices.*responded with 404.*3 since/s }).waitFor()
+    await list.getByRole("row", { name: /Invoices.*responded with 404.*3, first at/s }).waitFor()
     await list.getByRole("row", { name: /Reports.*responded with 404/s }).waitFor()
     // One row has the heads of the columns.
     expect(await list.getByRole("row").count()).toBe(3)
-    const { data } = await person.client.executions.list({ task_id: often.id, limit: 1 })
+    const failures = { task_id: often.id, status: ["failed"], limit: 1 } as const
+    const { data } = await person.client.executions.list(failures)
     await list.getByRole("link", { name: "Invoices" }).click()
     await page.waitForURL(`**/executions/${data[0]?.id}`)
     expect(problems).toEqual([])
@@ -155,7 +167,11 @@ describe.skipIf(skipReason !== undefined)("the runs of tasks", () => {
     })
     await client.cron.runAndWait(id)
     await page.goto(`${panel.url()}/w/${person.workspaceId}`)
+    // The charts of a workspace with a short history are nearly empty.
     const chart = page.getByRole("listbox", { name: "Executions over time" })
+    await page.getByText("Everything ran in the last hour.").waitFor()
+    expect(await chart.count()).toBe(0)
+    await page.getByRole("heading", { name: "Charts" }).click()
     const bars = chart.getByRole("option")
     await bars.first().waitFor()
     expect(await bars.count()).toBe(192)

@@ -58,7 +58,7 @@ describe.skipIf(skipReason !== undefined)("the cause of a failure", () => {
     await page.goto(`${panel.url()}/w/${person.workspaceId}`)
 
     const list = page.getByRole("table", { name: "Current problems" })
-    await list.getByRole("row", { name: /Shop/ }).waitFor()
+    await list.getByRole("row", { name: /Down.*Shop.*HTTP monitor/s }).waitFor()
     // One row has the heads of the columns.
     expect(await list.getByRole("row").count()).toBe(4)
 
@@ -103,7 +103,7 @@ describe.skipIf(skipReason !== undefined)("the cause of a failure", () => {
       if (subject.name === "Invoices") await person.client.incidents.close(id)
     }
     await page.getByRole("link", { name: "Overview" }).click()
-    const worstFirst = [/Open.*Website/s, /Failing.*Invoices/s, /Acknowledged.*Shop/s]
+    const worstFirst = [/Down.*Website/s, /Failing.*Invoices/s, /Acknowledged.*Shop/s]
     for (const [index, row] of worstFirst.entries()) {
       await list
         .getByRole("row")
@@ -111,6 +111,12 @@ describe.skipIf(skipReason !== undefined)("the cause of a failure", () => {
         .filter({ hasText: row })
         .waitFor()
     }
+
+    // A monitor with the same name is told apart by its host.
+    const other = { name: "Shop", url: "http://127.0.0.1:7/health", confirm_after: 1 }
+    await person.client.httpMonitors.create(other)
+    await list.getByText("HTTP monitor · 127.0.0.1:7", { exact: true }).waitFor()
+    await list.getByText("HTTP monitor · 127.0.0.1:9", { exact: true }).waitFor()
 
     await openFromOverview(page, "Task Invoices")
     await header.getByText(/^The latest run failed/).waitFor()

@@ -162,7 +162,7 @@ describe.skipIf(skipReason !== undefined)("a page that is opened by its address"
         const isGood =
           shift < 0.1 &&
           bytes < 500_000 &&
-          requests <= (one.name === "overview" ? 18 : 14) &&
+          requests <= (one.name === "overview" ? 16 : 14) &&
           largestPaint < 12_000 &&
           blocked < 2_000
         if (!isGood) found.push(measured)

@@ -74,6 +74,7 @@ describe.skipIf(skipReason !== undefined)("the trend of the overview", () => {
     await person.client.cron.runAndWait(id)
     const overview = `${panel.url()}/w/${person.workspaceId}`
     await page.goto(overview)
+    await page.getByRole("heading", { name: "Charts" }).click()
     const section = page.getByRole("group", { name: "Last 24 hours" })
     await section.getByText("No runs a week ago").waitFor()
     const rates = section.getByRole("listbox", { name: "Success rate per hour, at most 100%" })
@@ -90,6 +91,7 @@ describe.skipIf(skipReason !== undefined)("the trend of the overview", () => {
       })
     })
     await page.goto(overview)
+    await page.getByRole("heading", { name: "Charts" }).click()
     await section.getByText("Same hour last week").waitFor()
     await section.getByText("50.0% in the 7 days before").waitFor()
     await section.getByText("96 a day in the 7 days before").waitFor()

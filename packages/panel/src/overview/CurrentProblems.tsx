@@ -1,11 +1,12 @@
 import type { FailingTask, WorkspaceId } from "@scheduling/sdk"
-import { useQuery } from "@tanstack/react-query"
+import { useQueries, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useMemo } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { openIncidentsOptions } from "../data/incidents.ts"
 import { taskOrMonitorLink } from "../data/targets.ts"
 import { IncidentStatus } from "../incidents/IncidentList.tsx"
+import { monitorOptions } from "../monitors/queries.ts"
 import { Card, Section } from "../ui/layout/Page.tsx"
 import { type Column, List, rowDetailClass, rowTitleClass } from "../ui/lists/List.tsx"
 import { ApiMessage } from "../ui/values/ApiMessage.tsx"
@@ -13,7 +14,7 @@ import { StatusDot, Status } from "../ui/values/Status.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
 import { RelativeTime } from "../ui/values/Time.tsx"
 import { failingTasksOptions } from "./prefetchOverview.ts"
-import { type CurrentProblem, problemsOf } from "./problems.ts"
+import { type CurrentProblem, describeKind, isTaskKind, problemsOf } from "./problems.ts"
 
 /** The failing tasks and the open incidents, worst first. */
 export const CurrentProblems = ({
@@ -25,10 +26,11 @@ export const CurrentProblems = ({
   const { workspaceId } = useWorkspace()
   const failing = useQuery(failingTasksOptions(workspaceId))
   const incidents = useQuery(openIncidentsOptions(workspaceId))
-  const rows = useMemo(
+  const problems = useMemo(
     () => problemsOf(failing.data ?? [], incidents.data?.data ?? []),
     [failing.data, incidents.data]
   )
+  const rows = useRows(problems)
   return (
     <Section title="Current problems">
       <List
@@ -50,13 +52,47 @@ export const CurrentProblems = ({
   )
 }
 
-const ProblemStatus = ({ failing, incident }: CurrentProblem) =>
-  incident === undefined ||
-  (failing !== undefined && incident.status === "open" && !incident.suppressed) ? (
-    <Status of="failing" />
+const ProblemStatus = ({ incident, kind }: CurrentProblem) =>
+  incident === undefined || (incident.status === "open" && !incident.suppressed) ? (
+    <Status of={isTaskKind(kind) ? "failing" : "down"} />
   ) : (
     <IncidentStatus incident={incident} />
   )
+
+type Row = CurrentProblem & { readonly host: string | undefined }
+
+/** Returns the problems, with the host of each monitor that has the name of another one. */
+const useRows = (problems: ReadonlyArray<CurrentProblem>): ReadonlyArray<Row> => {
+  const { api, workspaceId } = useWorkspace()
+  const alike = problems.flatMap(({ id, kind, name }) =>
+    !isTaskKind(kind) &&
+    problems.some((other) => other.id !== id && other.kind === kind && other.name === name)
+      ? [{ id, kind }]
+      : []
+  )
+  const monitors = useQueries({
+    queries: alike.map(({ id, kind }) =>
+      monitorOptions<object>(api[`${kind}Monitors`], workspaceId, id)
+    )
+  })
+  return problems.map((problem) => {
+    const data = monitors[alike.findIndex(({ id }) => id === problem.id)]?.data
+    return { ...problem, host: data && hostOf(data) }
+  })
+}
+
+/** Returns the host that a monitor checks. Undefined if its kind checks none. */
+const hostOf = (monitor: object): string | undefined => {
+  const { host, port, url }: Target = monitor
+  if (url !== undefined) return URL.canParse(url) ? new URL(url).host : url
+  return port === undefined ? host : `${host}:${port}`
+}
+
+interface Target {
+  readonly host?: string
+  readonly port?: number
+  readonly url?: string
+}
 
 /** When the incident opened or, without an incident, when the task failed. */
 const timeOf = ({ failing, incident }: CurrentProblem) =>
@@ -94,10 +130,9 @@ const reasonOf = ({ failing, incident }: CurrentProblem): string =>
 const linkClass = "relative font-medium text-live underline-offset-2 hover:underline"
 
 /** Links to the task or monitor and, if the name links to the incident, to the failed execution. */
-const OtherLinks = ({ failing, id, incident, name }: CurrentProblem) => {
+const OtherLinks = ({ failing, id, incident, kind, name }: CurrentProblem) => {
   const { workspaceId } = useWorkspace()
-  const kind = failing?.kind ?? incident?.subject.kind
-  const noun = failing !== undefined || kind === "cron" || kind === "chain" ? "Task" : "Monitor"
+  const noun = isTaskKind(kind) ? "Task" : "Monitor"
   return (
     <span className="flex justify-end gap-3">
       {failing !== undefined && incident !== undefined && (
@@ -109,20 +144,21 @@ const OtherLinks = ({ failing, id, incident, name }: CurrentProblem) => {
           Execution
         </Link>
       )}
-      {kind !== undefined && (
-        <Link
-          {...taskOrMonitorLink(workspaceId, { kind, id })}
-          aria-label={`${noun} ${name}`}
-          className={linkClass}
-        >
-          {noun}
-        </Link>
-      )}
+      <Link
+        {...taskOrMonitorLink(workspaceId, { kind, id })}
+        aria-label={`${noun} ${name}`}
+        className={linkClass}
+      >
+        {noun}
+      </Link>
     </span>
   )
 }
 
-const columns: ReadonlyArray<Column<CurrentProblem>> = [
+const kindAndHostOf = ({ host, kind }: Row): string =>
+  [describeKind(kind), ...(host === undefined ? [] : [host])].join(" · ")
+
+const columns: ReadonlyArray<Column<Row>> = [
   {
     key: "status",
     head: "Status",
@@ -135,11 +171,17 @@ const columns: ReadonlyArray<Column<CurrentProblem>> = [
     className: "grow basis-0",
     cell: (problem) => (
       <>
-        <CauseLink {...problem} />
+        <span className="flex min-w-0 items-baseline gap-2.5">
+          <CauseLink {...problem} />
+          <span className="min-w-0 shrink-[4] truncate text-xs text-faint max-sm:hidden">
+            {kindAndHostOf(problem)}
+          </span>
+        </span>
         <span className={rowDetailClass}>
           <span className="mr-2 sm:hidden">
             <ProblemStatus {...problem} />
           </span>
+          <span className="sm:hidden">{kindAndHostOf(problem)} · </span>
           <ApiMessage text={reasonOf(problem)} />
         </span>
       </>

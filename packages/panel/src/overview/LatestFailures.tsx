@@ -1,8 +1,6 @@
 import { Link } from "@tanstack/react-router"
-import { useMemo } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { useExecutionList } from "../executions/ExecutionList.tsx"
-import { executionQueries } from "../executions/queries.ts"
 import { TaskName } from "../executions/TaskLink.tsx"
 import { EmptyState } from "../ui/layout/Page.tsx"
 import { type Column, List, rowDetailClass, rowTitleClass } from "../ui/lists/List.tsx"
@@ -10,30 +8,35 @@ import { ApiMessage } from "../ui/values/ApiMessage.tsx"
 import { formatCount } from "../ui/values/format.ts"
 import { RelativeTime, ShortTime } from "../ui/values/Time.tsx"
 import { type FailureGroup, groupFailures } from "./failureGroups.ts"
-import type { latestFailuresSearch } from "./prefetchOverview.ts"
+import { latestFailuresOptions, type latestFailuresSearch } from "./prefetchOverview.ts"
 
 const maxShownTasks = 8
 
+type Search = typeof latestFailuresSearch & { readonly from?: string; readonly to?: string }
+
+/** Returns the latest failures, grouped by task. Leaves out the tasks that are listed elsewhere. */
+export const useLatestFailures = (search: Search, listedTasks: ReadonlySet<string>) => {
+  const { workspaceId } = useWorkspace()
+  const list = useExecutionList(latestFailuresOptions(workspaceId, search))
+  const rows = groupFailures(list.rows)
+    .filter(({ latest }) => !listedTasks.has(latest.task_id))
+    .slice(0, maxShownTasks)
+  return { ...list, rows, hasMore: false }
+}
+
 /** The tasks of the latest failures, with a link to the latest failure of each task. */
 export const LatestFailures = ({
-  search
+  list
 }: {
-  readonly search: typeof latestFailuresSearch & { readonly from?: string; readonly to?: string }
-}) => {
-  const { workspaceId } = useWorkspace()
-  const list = useExecutionList(executionQueries.list(workspaceId, search))
-  const rows = useMemo(() => groupFailures(list.rows).slice(0, maxShownTasks), [list.rows])
-  return (
-    <List
-      {...list}
-      rows={rows}
-      hasMore={false}
-      label="Failures by task"
-      columns={columns}
-      empty={<EmptyState title="No failures" />}
-    />
-  )
-}
+  readonly list: ReturnType<typeof useLatestFailures>
+}) => (
+  <List
+    {...list}
+    label="Failures by task"
+    columns={columns}
+    empty={<EmptyState title="No failures" />}
+  />
+)
 
 const FailedTask = ({ latest: { error, id, step, task_id } }: FailureGroup) => {
   const { workspaceId } = useWorkspace()

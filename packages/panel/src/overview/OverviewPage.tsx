@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query"
+import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useMemo, useState } from "react"
 import { latestDefinitionChangesOptions } from "../data/changes.ts"
@@ -10,15 +10,25 @@ import { useMyRole } from "../data/role.ts"
 import { executionQueries } from "../executions/queries.ts"
 import { upcomingOptions } from "../forecast/queries.ts"
 import { UpcomingList } from "../forecast/UpcomingList.tsx"
+import { FoldedSection } from "../ui/layout/FoldedSection.tsx"
+import { classes } from "../ui/classes.ts"
+import { useNow } from "../ui/values/clock.ts"
 import { Page, Section, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { RoleGate } from "../ui/role.tsx"
 import { CurrentProblems } from "./CurrentProblems.tsx"
 import { FirstSteps, firstStepsProgress } from "./FirstSteps.tsx"
 import { LatestChanges } from "./LatestChanges.tsx"
-import { LatestFailures } from "./LatestFailures.tsx"
+import { LatestFailures, useLatestFailures } from "./LatestFailures.tsx"
 import { LastTwoDaysSection } from "./LastTwoDaysSection.tsx"
-import { failingTasksOptions, lastDayQuery, latestFailuresSearch } from "./prefetchOverview.ts"
+import {
+  failingTasksOptions,
+  lastDayQuery,
+  lastTwoDaysOptions,
+  latestFailuresSearch
+} from "./prefetchOverview.ts"
+import { problemsOf } from "./problems.ts"
+import { ranOnlyRecently } from "./ranOnlyRecently.ts"
 import { TrendSection } from "./TrendSection.tsx"
 import { WorkspaceState } from "./WorkspaceState.tsx"
 
@@ -35,20 +45,46 @@ export const OverviewPage = () => {
   const role = useMyRole(workspaceId)
   const isAdmin = role === "admin" || role === "owner"
   const changes = useQuery({ ...latestDefinitionChangesOptions(workspaceId), enabled: isAdmin })
-  // The sections wait for these queries, because the result of one would push the others down.
-  const isReady =
-    [stats, upcoming, failing, incidents, members].every(({ isPending }) => !isPending) &&
-    !changes.isLoading
-  const counts = stats.data?.totals.counts
-  const hasRun = counts !== undefined && Object.values(counts).some((count) => count > 0)
-  const isNew = isReady && counts !== undefined && upcoming.data?.length === 0 && !hasRun
-  const hasBegun = useMemo(() => firstStepsProgress.get(workspaceId) === "begun", [workspaceId])
+  const now = useNow(60_000)
+  const timeline = useQuery({
+    ...lastTwoDaysOptions(workspaceId, now),
+    placeholderData: keepPreviousData
+  })
+  const isPeriodChosen = period.from !== undefined
   const failures = {
     ...latestFailuresSearch,
     ...(period.from !== undefined && { from: period.from }),
     ...(period.to !== undefined && { to: period.to })
   }
+  // The current problems are listed above, unless the user wants to see the failures of a period.
+  const listedTasks = useMemo(
+    () =>
+      new Set<string>(
+        isPeriodChosen
+          ? []
+          : problemsOf(failing.data ?? [], incidents.data?.data ?? []).map(({ id }) => id)
+      ),
+    [isPeriodChosen, failing.data, incidents.data]
+  )
+  const latestFailures = useLatestFailures(failures, listedTasks)
+  const showsFailures =
+    isPeriodChosen || latestFailures.rows.length > 0 || latestFailures.error !== null
+  // The sections wait for these queries, because the result of one would push the others down.
+  const isReady =
+    [stats, upcoming, failing, incidents, members, timeline].every(({ isPending }) => !isPending) &&
+    (isPeriodChosen || !latestFailures.isLoading) &&
+    !changes.isLoading
+  const counts = stats.data?.totals.counts
+  const hasRun = counts !== undefined && Object.values(counts).some((count) => count > 0)
+  const isNew = isReady && counts !== undefined && upcoming.data?.length === 0 && !hasRun
+  const hasBegun = useMemo(() => firstStepsProgress.get(workspaceId) === "begun", [workspaceId])
   const params = { workspaceId }
+  const charts = (
+    <>
+      {(hasRun || isPeriodChosen) && <LastTwoDaysSection period={period} onPeriod={setPeriod} />}
+      <TrendSection />
+    </>
+  )
   return (
     <Page title="Overview" description={<WorkspaceState hasRun={hasRun} />}>
       <div aria-busy={!isReady} className="flex flex-col gap-8">
@@ -62,26 +98,36 @@ export const OverviewPage = () => {
           <>
             <CurrentProblems hasRun={hasRun} />
             {isAdmin && <LatestChanges />}
-            {(hasRun || period.from !== undefined) && (
-              <LastTwoDaysSection period={period} onPeriod={setPeriod} />
-            )}
-            <TrendSection />
-            <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
-              <Section
-                title={period.from === undefined ? "Latest failures" : "Failures in this period"}
-                actions={
-                  <Link
-                    to="/w/$workspaceId/executions"
-                    params={params}
-                    search={failures}
-                    className={link}
-                  >
-                    Show all failures
-                  </Link>
-                }
-              >
-                <LatestFailures search={failures} />
-              </Section>
+            {timeline.data !== undefined && ranOnlyRecently(timeline.data, now)
+              ? hasRun && (
+                  <FoldedSection title="Charts" note="Everything ran in the last hour.">
+                    {charts}
+                  </FoldedSection>
+                )
+              : charts}
+            <div
+              className={classes(
+                "grid items-start gap-8",
+                showsFailures && "lg:grid-cols-[minmax(0,1fr)_22rem]"
+              )}
+            >
+              {showsFailures && (
+                <Section
+                  title={isPeriodChosen ? "Failures in this period" : "Latest failures"}
+                  actions={
+                    <Link
+                      to="/w/$workspaceId/executions"
+                      params={params}
+                      search={failures}
+                      className={link}
+                    >
+                      Show all failures
+                    </Link>
+                  }
+                >
+                  <LatestFailures list={latestFailures} />
+                </Section>
+              )}
               <aside className="min-w-0">
                 <Section
                   title="Next runs"

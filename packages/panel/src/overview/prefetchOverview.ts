@@ -1,8 +1,8 @@
-import type { WorkspaceId } from "@scheduling/sdk"
+import type { ExecutionsListQuery, WorkspaceId } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
 import { openIncidentsOptions } from "../data/incidents.ts"
-import { prefetchList, queryClient } from "../data/queries.ts"
+import { listOptions, prefetchList, queryClient } from "../data/queries.ts"
 import { executionQueries } from "../executions/queries.ts"
 import { upcomingOptions } from "../forecast/queries.ts"
 import { now } from "../ui/values/clock.ts"
@@ -25,6 +25,15 @@ export const lastTwoDaysOptions = (workspaceId: WorkspaceId, now: number) => {
 
 export const latestFailuresSearch = { status: "failed" } as const
 
+/**
+ * The query for the latest failures. Other lists of executions prefetch the names of all tasks. The
+ * overview shows few of these tasks, and usually none.
+ */
+export const latestFailuresOptions = (workspaceId: WorkspaceId, search: ExecutionsListQuery) =>
+  listOptions(["w", workspaceId, "executions", "failures", search], (cursor, signal) =>
+    clientOf(workspaceId).executions.list({ ...search, cursor, limit: 50 }, { signal })
+  )
+
 export const maxFailingTasks = 8
 
 /**
@@ -45,5 +54,5 @@ export const prefetchOverview = (workspaceId: WorkspaceId): void => {
   void queryClient.prefetchQuery(upcomingOptions(workspaceId))
   void queryClient.prefetchQuery(failingTasksOptions(workspaceId))
   void queryClient.prefetchQuery(openIncidentsOptions(workspaceId))
-  prefetchList(executionQueries.list(workspaceId, latestFailuresSearch))
+  prefetchList(latestFailuresOptions(workspaceId, latestFailuresSearch))
 }
