@@ -25,6 +25,7 @@ import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { Code } from "../ui/values/Code.tsx"
 import { CopyableText } from "../ui/values/Copy.tsx"
 import { Status } from "../ui/values/Status.tsx"
+import { TargetText } from "../ui/values/TargetText.tsx"
 import {
   ShortTime,
   Duration,
@@ -43,7 +44,6 @@ import { describeOutcome } from "./outcome.ts"
 import { executionQueries } from "./queries.ts"
 import { triggerNames } from "./search.ts"
 import { CurlSection } from "./CurlSection.tsx"
-import { TargetText } from "./TargetText.tsx"
 import { TaskLink } from "./TaskLink.tsx"
 import { useExecutionTarget } from "./useExecutionTarget.ts"
 
@@ -82,7 +82,8 @@ const ExecutionView = ({
   const target = useExecutionTarget(execution)
   const neighbours = useQuery(neighboursOptions(workspaceId, execution))
   const good = neighbours.data?.good
-  const { lastFinished, next } = useNewer(workspaceId, execution)
+  const newer = useNewer(workspaceId, execution)
+  const failedPart = neighbours.error === null ? newer : neighbours
   const failure =
     status === "failed" && neighbours.data !== undefined
       ? {
@@ -106,25 +107,25 @@ const ExecutionView = ({
       description={
         <div className="flex flex-col gap-1">
           <p>{describeOutcome(execution) ?? waitingText(execution)}</p>
-          <TargetText target={target} />
+          {target !== undefined && <TargetText target={target} />}
           {status === "failed" && <FailureLinks taskId={task_id} good={good} />}
         </div>
       }
       actions={
         <ActionGrid>
-          <NeighbourLinks previous={neighbours.data?.previous} next={next} />
+          <NeighbourLinks previous={neighbours.data?.previous} next={newer.next} />
           <ExecutionActions execution={execution} />
         </ActionGrid>
       }
     >
-      <NewerExecutionNotice execution={execution} newer={lastFinished} />
+      <NewerExecutionNotice execution={execution} newer={newer.lastFinished} />
       <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
         <div className="flex min-w-0 flex-col gap-8">
           {failure !== undefined && <OwnChangesBefore {...failure} />}
           <Section title={execution.attempts.length === 1 ? "Attempt" : "Attempts"}>
             <Attempts execution={execution} />
           </Section>
-          <Problem error={neighbours.error} retry={neighbours.refetch} />
+          <Problem error={failedPart.error} retry={failedPart.refetch} />
           {good !== undefined && execution.finished_at !== null && (
             <LastSuccessComparison execution={execution} good={good} />
           )}

@@ -98,12 +98,14 @@ const nextOptions = (workspaceId: WorkspaceId, place: Place) =>
 
 /** Returns the next execution of the same work and the last one that has finished since. */
 export const useNewer = (workspaceId: WorkspaceId, place: Place) => {
-  const { data } = useQuery(newerOptions(workspaceId, place))
+  const { data, error, refetch } = useQuery(newerOptions(workspaceId, place))
   const { data: searchedNext } = useQuery({
     ...nextOptions(workspaceId, place),
     enabled: data?.isWhole === false
   })
   return {
+    error,
+    refetch,
     next: data?.isWhole === false ? (searchedNext ?? undefined) : data?.newer.at(-1),
     lastFinished: data?.newer.find(({ status }) => status === "failed" || status === "succeeded")
   }

@@ -49,7 +49,7 @@ export const IncidentPage = () => {
                 <span className="flex gap-2 text-base font-medium tracking-normal">
                   <IncidentStatus incident={incident} />
                   <span className="font-normal text-faint">
-                    <IncidentDuration incident={incident} />
+                    {durationWords[incident.status]} <IncidentDuration incident={incident} />
                   </span>
                 </span>
               </span>
@@ -86,6 +86,9 @@ export const IncidentPage = () => {
     </LoadedPage>
   )
 }
+
+/** The words between an incident's status and its duration. */
+const durationWords = { open: "for", acknowledged: "open for", closed: "after" } as const
 
 const isTask = ({ subject: { kind } }: IncidentDetail) => kind === "cron" || kind === "chain"
 

@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query"
 import { useWorkspace } from "../data/client.ts"
 import { targetOf } from "../data/targets.ts"
 import { executionQueries } from "../executions/queries.ts"
-import { TargetText } from "../executions/TargetText.tsx"
 import { useExecutionTarget } from "../executions/useExecutionTarget.ts"
+import { TargetText } from "../ui/values/TargetText.tsx"
 import { useDefinitionAt } from "../versions/useDefinitionAt.ts"
 import { failedExecutionOf } from "./FailedExecution.tsx"
 
@@ -23,9 +23,10 @@ export const IncidentTarget = ({ incident }: { readonly incident: IncidentDetail
   )
 }
 
-const CalledTarget = ({ execution }: { readonly execution: ExecutionDetail }) => (
-  <TargetText target={useExecutionTarget(execution)} />
-)
+const CalledTarget = ({ execution }: { readonly execution: ExecutionDetail }) => {
+  const target = useExecutionTarget(execution)
+  return target === undefined ? null : <TargetText target={target} />
+}
 
 const DefinedTarget = ({
   incident: { opened_at, subject }
@@ -33,5 +34,6 @@ const DefinedTarget = ({
   readonly incident: IncidentDetail
 }) => {
   const definition = useDefinitionAt(subject, opened_at)
-  return <TargetText target={definition && targetOf(definition)} />
+  const target = definition && targetOf(definition)
+  return target === undefined ? null : <TargetText target={target} />
 }

@@ -1,6 +1,6 @@
 import type { Monitor } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
-import { Fragment, type ReactNode } from "react"
+import type { ReactNode } from "react"
 import { IncidentList } from "../incidents/IncidentList.tsx"
 import { IncidentLink } from "../incidents/IncidentLink.tsx"
 import { useOpenIncident } from "../data/incidents.ts"
@@ -8,6 +8,7 @@ import { ApiMessage } from "../ui/values/ApiMessage.tsx"
 import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import { EmptyState, Page, Section } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
+import { TargetText } from "../ui/values/TargetText.tsx"
 import { ElapsedTime } from "../ui/values/Time.tsx"
 import { MonitorHistory } from "./MonitorHistory.tsx"
 import { UptimeSection } from "./UptimeSection.tsx"
@@ -17,18 +18,6 @@ export const MonitorListLink = ({ workspaceId }: { readonly workspaceId: string 
   <ParentPageLink to="/w/$workspaceId/monitors" params={{ workspaceId }}>
     Monitors
   </ParentPageLink>
-)
-
-/** A long target is broken before a path or a parameter rather than inside a host or port. */
-const Target = ({ target }: { readonly target: string }) => (
-  <span className="mb-1.5 block font-mono text-sm">
-    {target.split(/(?<!\/)(?=[/?&](?!\/))/).map((part, index) => (
-      <Fragment key={index}>
-        {index > 0 && <wbr />}
-        {part}
-      </Fragment>
-    ))}
-  </span>
 )
 
 export const MonitorPageLayout = ({
@@ -59,7 +48,11 @@ export const MonitorPageLayout = ({
       actions={actions}
       description={
         <>
-          {target !== undefined && <Target target={target} />}
+          {target !== undefined && (
+            <div className="mb-1.5">
+              <TargetText target={target} />
+            </div>
+          )}
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
             <Status of={status} />
             {last_change_at !== null && <ElapsedTime at={last_change_at} className="text-faint" />}
