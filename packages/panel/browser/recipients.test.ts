@@ -55,6 +55,33 @@ describe.skipIf(skipReason !== undefined)("who is notified", () => {
     await own.getByText("Paused").waitFor()
     await own.getByText("none of the channels is active").waitFor()
     await own.getByText("Failure callback").waitFor()
+    // A failure callback notifies somebody.
+    expect(await page.getByText(/^Nobody is notified/).count()).toBe(0)
+    await client.cron.update(id, { on_failure: null })
+    await page.reload()
+    const main = page.getByRole("main")
+    await main
+      .getByText("Nobody is notified about this task: none of its channels is active.")
+      .waitFor()
+    await main.getByRole("link", { name: "Show the channels" }).waitFor()
+    await client.cron.update(id, { tags: [] })
+    await client.cron.runAndWait(id)
+    await expect
+      .poll(async () => (await client.incidents.list({ subject_id: id })).data.length)
+      .toBe(1)
+    const [incident] = (await client.incidents.list({ subject_id: id })).data
+    await page.goto(`${w}/incidents/${incident?.id}`)
+    await main.getByText("Nobody is notified about this task.").waitFor()
+    await main.getByRole("link", { name: "Change the rules" }).click()
+    await page.waitForURL("**/notifications/rules")
+    await client.cron.update(id, { tags: ["billing"] })
+    const heartbeat = await client.heartbeatMonitors.create({ name: "Sync", period_seconds: 3_600 })
+    await page.goto(`${w}/monitors/heartbeat/${heartbeat.id}`)
+    await own.getByRole("link", { name: "Pager" }).waitFor()
+    expect(await page.getByText(/^Nobody is notified/).count()).toBe(0)
+    await client.notifications.updateChannel(pager.id, { paused: true })
+    await page.reload()
+    await main.getByText(/^Nobody is notified about this monitor: /).waitFor()
 
     await page.goto(`${w}/notifications/rules`)
     const tool = page.getByRole("group", { name: "Who would be notified" })

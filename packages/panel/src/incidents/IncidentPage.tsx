@@ -2,6 +2,8 @@ import type { IncidentDetail, IncidentId } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
+import { definitionOptions } from "../data/targets.ts"
+import { NobodyNotified } from "../recipients/NobodyNotified.tsx"
 import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import { FactsSection, Page, Section } from "../ui/layout/Page.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
@@ -19,7 +21,6 @@ import { describeIncidentCode } from "./describeIncidentCode.ts"
 import { incidentOptions } from "./queries.ts"
 import { IncidentTarget } from "./IncidentTarget.tsx"
 import { IncidentTimeline } from "./IncidentTimeline.tsx"
-import { NobodyNotified } from "./NobodyNotified.tsx"
 
 export const IncidentPage = () => {
   const { workspaceId } = useWorkspace()
@@ -64,7 +65,7 @@ export const IncidentPage = () => {
             }
             actions={<IncidentActions incident={incident} />}
           >
-            {incident.status !== "closed" && <NobodyNotified subject={incident.subject} />}
+            {incident.status !== "closed" && <NobodyNotifiedOf subject={incident.subject} />}
             <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
               <div className="flex min-w-0 flex-col gap-8">
                 <OwnChangesBefore {...failure} />
@@ -89,6 +90,14 @@ export const IncidentPage = () => {
 
 /** The words between an incident's status and its duration. */
 const durationWords = { open: "for", acknowledged: "open for", closed: "after" } as const
+
+const NobodyNotifiedOf = ({ subject: { id, kind } }: Pick<IncidentDetail, "subject">) => {
+  const { workspaceId } = useWorkspace()
+  const { data } = useQuery(definitionOptions(workspaceId, { kind, id }))
+  if (data === undefined) return null
+  const callback = "on_failure" in data ? data.on_failure?.url : undefined
+  return <NobodyNotified subject={{ kind, id, tags: data.tags, callback }} />
+}
 
 const isTask = ({ subject: { kind } }: IncidentDetail) => kind === "cron" || kind === "chain"
 

@@ -26,6 +26,7 @@ export const MonitorPageLayout = ({
   children,
   first,
   monitor,
+  notice,
   oldest,
   target
 }: {
@@ -34,6 +35,7 @@ export const MonitorPageLayout = ({
   /** The URL or the server that is checked. Undefined for a monitor that checks none. */
   readonly target: string | undefined
   readonly actions: ReactNode
+  readonly notice: ReactNode
   readonly aside: ReactNode
   readonly first?: ReactNode
   readonly children: ReactNode
@@ -76,6 +78,7 @@ export const MonitorPageLayout = ({
         </>
       }
     >
+      {notice}
       <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
         <div className="flex min-w-0 flex-col gap-8">
           {first}

@@ -12,6 +12,7 @@ import {
   type DependsOnValues,
   dependsOnValuesOf
 } from "../incidents/DependsOn.tsx"
+import { NobodyNotified } from "../recipients/NobodyNotified.tsx"
 import { Recipients } from "../recipients/Recipients.tsx"
 import { ButtonLink } from "../ui/actions/Button.tsx"
 import { FormColumns } from "../ui/forms/FormColumns.tsx"
@@ -206,32 +207,39 @@ export const monitorPages = <
       })
       return (
         <LoadedPage query={query} name={name} above={<MonitorListLink workspaceId={workspaceId} />}>
-          {(monitor) => (
-            <MonitorPageLayout
-              monitor={monitor}
-              oldest={oldest}
-              target={parts.targetOf?.(monitor)}
-              actions={<Actions monitor={monitor} />}
-              first={<First monitor={monitor} />}
-              aside={
-                <>
-                  <Aside monitor={monitor} />
-                  {monitor.depends_on.length > 0 && (
-                    <FactsSection title="Dependencies" facts={dependsOnFacts(monitor.depends_on)} />
-                  )}
-                  <Recipients subject={{ kind, id: monitor.id, tags: monitor.tags }} />
-                  <Versions
-                    record={monitor}
-                    resource={resource}
-                    queryKey={monitorsQueryKey(workspaceId)}
-                    onRestored={() => refetchMonitors(workspaceId)}
-                  />
-                </>
-              }
-            >
-              <MonitorEvents options={events} {...parts.events} />
-            </MonitorPageLayout>
-          )}
+          {(monitor) => {
+            const subject = { kind, id: monitor.id, tags: monitor.tags }
+            return (
+              <MonitorPageLayout
+                notice={<NobodyNotified subject={subject} />}
+                monitor={monitor}
+                oldest={oldest}
+                target={parts.targetOf?.(monitor)}
+                actions={<Actions monitor={monitor} />}
+                first={<First monitor={monitor} />}
+                aside={
+                  <>
+                    <Aside monitor={monitor} />
+                    {monitor.depends_on.length > 0 && (
+                      <FactsSection
+                        title="Dependencies"
+                        facts={dependsOnFacts(monitor.depends_on)}
+                      />
+                    )}
+                    <Recipients subject={subject} />
+                    <Versions
+                      record={monitor}
+                      resource={resource}
+                      queryKey={monitorsQueryKey(workspaceId)}
+                      onRestored={() => refetchMonitors(workspaceId)}
+                    />
+                  </>
+                }
+              >
+                <MonitorEvents options={events} {...parts.events} />
+              </MonitorPageLayout>
+            )
+          }}
         </LoadedPage>
       )
     },

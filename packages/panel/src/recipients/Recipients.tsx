@@ -1,6 +1,4 @@
 import type {
-  ExecutionKind,
-  MonitorKind,
   NotificationRecipient,
   NotificationRecipients,
   NotificationSettings,
@@ -18,27 +16,18 @@ import { formatDurationOfSeconds } from "../ui/values/format.ts"
 import { Status, type Tone } from "../ui/values/Status.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
 import {
-  isAnyoneNotified,
+  activeRecipientsOf,
   notificationSettingsOptions,
-  problemEventOf,
-  recipientsOptions
+  recipientsOptionsOf,
+  type RecipientsSubject
 } from "./queries.ts"
-
-interface Subject {
-  readonly kind: ExecutionKind | MonitorKind
-  /** Undefined for a record that has not been created yet. */
-  readonly id?: string | undefined
-  readonly tags: ReadonlyArray<string>
-  /** The URL that the service calls after the task has failed. */
-  readonly callback?: string | undefined
-}
 
 /** Shows who is notified when a task fails or a monitor goes down. */
 export const Recipients = ({
   subject,
   title = "Who is notified"
 }: {
-  readonly subject: Subject
+  readonly subject: RecipientsSubject
   readonly title?: string
 }) => {
   const { workspaceId } = useWorkspace()
@@ -62,23 +51,14 @@ export const Recipients = ({
   )
 }
 
-export const RecipientsContent = ({
-  subject: { callback, id, kind, tags }
-}: {
-  readonly subject: Subject
-}) => {
+export const RecipientsContent = ({ subject }: { readonly subject: RecipientsSubject }) => {
+  const { callback, kind } = subject
   const { workspaceId } = useWorkspace()
   // The tags in a form change with every keystroke.
-  const tag = useDebouncedText(tags.join(","))
+  const tags = useDebouncedText(subject.tags.join(","))
     .split(",")
     .filter((one) => one !== "")
-  const recipients = useQuery(
-    recipientsOptions(workspaceId, {
-      event: problemEventOf(kind),
-      ...(id !== undefined && { subject_id: id }),
-      ...(tag.length > 0 && { tag })
-    })
-  )
+  const recipients = useQuery(recipientsOptionsOf(workspaceId, { ...subject, tags }))
   const settings = useQuery(notificationSettingsOptions(workspaceId))
   const failed = recipients.error === null ? settings : recipients
   if (failed.error !== null) return <Problem error={failed.error} retry={failed.refetch} />
@@ -102,7 +82,7 @@ const Named = ({ recipients }: { readonly recipients: NotificationRecipients }) 
   }
   return (
     <>
-      {!isAnyoneNotified(recipients) && (
+      {activeRecipientsOf(recipients).length === 0 && (
         <p className="text-warn">
           No message would be sent, because none of the channels is active.
         </p>
@@ -243,7 +223,7 @@ const Timing = ({
   kind,
   settings: { quiet_hours, remind_every_seconds, task_failure_threshold }
 }: {
-  readonly kind: Subject["kind"]
+  readonly kind: RecipientsSubject["kind"]
   readonly settings: NotificationSettings
 }) => {
   const counts = kind === "cron" || kind === "chain"

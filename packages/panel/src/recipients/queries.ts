@@ -19,27 +19,25 @@ export const notificationSettingsOptions = (workspaceId: WorkspaceId) =>
   })
 
 /** The query for the channels that would be notified about a problem. */
-export const recipientsOptions = (
-  workspaceId: WorkspaceId,
-  query: NotificationsGetRecipientsQuery
-) =>
+const recipientsOptions = (workspaceId: WorkspaceId, query: NotificationsGetRecipientsQuery) =>
   queryOptions({
     queryKey: [...notificationsQueryKey(workspaceId), "recipients", query],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => clientOf(workspaceId).notifications.getRecipients(query, { signal })
   })
 
-/** True for a channel to which messages are sent. */
-const isActive = ({ confirmed, paused }: NotificationRecipient): boolean => confirmed && !paused
-
-/** True if a message about a problem would be sent to anyone. */
-export const isAnyoneNotified = ({ channels, escalations }: NotificationRecipients): boolean =>
-  [...channels, ...escalations.flatMap(({ steps }) => steps.flatMap((step) => step.channels))].some(
-    isActive
-  )
+/** Returns the channels to which a message about a problem would be sent. */
+export const activeRecipientsOf = ({
+  channels,
+  escalations
+}: NotificationRecipients): ReadonlyArray<NotificationRecipient> =>
+  [
+    ...channels,
+    ...escalations.flatMap(({ steps }) => steps.flatMap((step) => step.channels))
+  ].filter(({ confirmed, paused }) => confirmed && !paused)
 
 /** Returns the event that reports a task's or monitor's problem. */
-export const problemEventOf = (
+const problemEventOf = (
   kind: ExecutionKind | MonitorKind
 ): NotificationsGetRecipientsQuery["event"] =>
   kind === "cron" || kind === "delayed"
@@ -47,3 +45,24 @@ export const problemEventOf = (
     : kind === "chain"
       ? "chain_run.failed"
       : "incident.opened"
+
+/** What determines who is notified about a task or monitor. */
+export interface RecipientsSubject {
+  readonly kind: ExecutionKind | MonitorKind
+  /** Undefined for a record that has not been created yet. */
+  readonly id?: string | undefined
+  readonly tags: ReadonlyArray<string>
+  /** The URL that the service calls after the task has failed. */
+  readonly callback?: string | undefined
+}
+
+/** The query for the channels that would be notified if a task failed or a monitor went down. */
+export const recipientsOptionsOf = (
+  workspaceId: WorkspaceId,
+  { id, kind, tags }: RecipientsSubject
+) =>
+  recipientsOptions(workspaceId, {
+    event: problemEventOf(kind),
+    ...(id !== undefined && { subject_id: id }),
+    ...(tags.length > 0 && { tag: tags })
+  })

@@ -3,6 +3,8 @@ import { useQuery, type UseQueryOptions } from "@tanstack/react-query"
 import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { taskKinds } from "../data/tasks.ts"
+import { NobodyNotified } from "../recipients/NobodyNotified.tsx"
+import type { RecipientsSubject } from "../recipients/queries.ts"
 import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import { Page } from "../ui/layout/Page.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
@@ -23,6 +25,7 @@ export const TaskPage = <Task extends object>({
   kind,
   name,
   options,
+  recipients,
   title
 }: {
   readonly kind: ExecutionKind
@@ -31,22 +34,28 @@ export const TaskPage = <Task extends object>({
   readonly title?: (task: Task) => ReactNode
   readonly description?: (task: Task) => ReactNode
   readonly actions: (task: Task) => ReactNode
+  /** Returns what determines who is notified. Undefined for a task that no longer runs. */
+  readonly recipients: (task: Task) => RecipientsSubject | undefined
   readonly children: (task: Task) => ReactNode
 }) => {
   const above = <TaskListLink kind={kind} />
   return (
     <LoadedPage query={useQuery(options)} name={taskKinds[kind].name} above={above}>
-      {(task) => (
-        <Page
-          name={name(task)}
-          above={above}
-          title={title?.(task) ?? name(task)}
-          description={description?.(task)}
-          actions={actions(task)}
-        >
-          {children(task)}
-        </Page>
-      )}
+      {(task) => {
+        const subject = recipients(task)
+        return (
+          <Page
+            name={name(task)}
+            above={above}
+            title={title?.(task) ?? name(task)}
+            description={description?.(task)}
+            actions={actions(task)}
+          >
+            {subject !== undefined && <NobodyNotified subject={subject} />}
+            {children(task)}
+          </Page>
+        )
+      }}
     </LoadedPage>
   )
 }

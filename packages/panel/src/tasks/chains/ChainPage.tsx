@@ -35,6 +35,7 @@ export const ChainPage = () => {
       )}
       description={(chain) => <TaskDescription task={chain} />}
       actions={(chain) => <RepeatingTaskActions kind={chainKind} task={chain} />}
+      recipients={(chain) => recipientsSubject("chain", chain)}
     >
       {(chain) => <ChainView chain={chain} />}
     </TaskPage>

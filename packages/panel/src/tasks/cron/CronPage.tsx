@@ -30,6 +30,7 @@ export const CronPage = () => {
       )}
       description={(task) => <TaskDescription task={task} />}
       actions={(task) => <RepeatingTaskActions kind={cronKind} task={task} />}
+      recipients={(task) => recipientsSubject("cron", task)}
     >
       {(task) => (
         <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">

@@ -34,6 +34,9 @@ export const DelayedPage = () => {
           <DelayedActions task={task} />
         </RoleGate>
       )}
+      recipients={(task) =>
+        task.status === "pending" ? recipientsSubject("delayed", task) : undefined
+      }
     >
       {(task) => (
         <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
