@@ -278,7 +278,7 @@ describe.skipIf(skipReason !== undefined)("a form", () => {
     await page.getByRole("textbox", { name: "Schedule" }).fill("0 4 * * *")
     await page.getByText("Every day at 04:00").waitFor()
     expect(asked).toEqual([])
-    await page.getByText("Preview and test").click()
+    await page.getByRole("heading", { name: "Preview" }).click()
     await preview.getByText("Every day at 04:00").waitFor()
     await preview.getByRole("button", { name: "Make the call now" }).waitFor()
     await preview.getByRole("heading", { name: "Who would be notified" }).scrollIntoViewIfNeeded()

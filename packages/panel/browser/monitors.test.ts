@@ -175,6 +175,12 @@ describe.skipIf(skipReason !== undefined)("monitors", () => {
       expect(title).toContain("24 Nov 2026, 23:53:35 UTC")
     }
 
+    const backup = { name: "Backup", schedule: "0 5 * * *", timezone: "UTC", grace_seconds: 60 }
+    const monitor = await client.heartbeatMonitors.create(backup)
+    await page.goto(`${panel.url()}/w/${workspaceId}/monitors/heartbeat/${monitor.id}`)
+    await page.getByText("Every day at 05:00 UTC").waitFor()
+    await page.getByText("Times in America/New_York").waitFor()
+
     const task = { name: "Report", url: `${panel.url()}/v1/echo`, schedule: "0 5 * * *" }
     const { id } = await client.cron.create(task)
     for (const path of [`/cron/${id}`, "/cron"]) {

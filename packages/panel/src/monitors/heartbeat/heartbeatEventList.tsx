@@ -51,8 +51,9 @@ const EventDetail = ({ event }: { readonly event: HeartbeatEvent }) => (
   </div>
 )
 
-const periodOf = (from: string, to: string) =>
-  `${formatShortDateTime(from)} to ${(formatDay(from) === formatDay(to) ? formatTimeOfDay : formatShortDateTime)(to)}`
+/** Formats a time without its day if another time, which is shown beside it, is on the same day. */
+const formatBeside = (at: string, other: string) =>
+  formatDay(at) === formatDay(other) ? formatTimeOfDay(at) : formatShortDateTime(at)
 
 const columnsWith = (show: (event: PingRow) => void): ReadonlyArray<Column<PingRow>> => [
   {
@@ -78,7 +79,7 @@ const columnsWith = (show: (event: PingRow) => void): ReadonlyArray<Column<PingR
         <span className="truncate text-soft">
           {missed === undefined
             ? (body ?? ip)
-            : `${missed.count} pings missed, ${periodOf(missed.from, at)}`}
+            : `${missed.count} pings missed, ${formatShortDateTime(missed.from)} to ${formatBeside(at, missed.from)}`}
         </span>
       </span>
     )
@@ -91,7 +92,7 @@ const columnsWith = (show: (event: PingRow) => void): ReadonlyArray<Column<PingR
     cell: (event) =>
       event.missed !== undefined ? (
         <span className="text-sm text-faint sm:hidden">
-          since {formatShortDateTime(event.missed.from)}
+          since {formatBeside(event.missed.from, event.at)}
         </span>
       ) : (
         event.method !== null && (

@@ -11,7 +11,13 @@ import { Code } from "../../ui/values/Code.tsx"
 import { CopyableText } from "../../ui/values/Copy.tsx"
 import { useNow } from "../../ui/values/clock.ts"
 import { formatDurationOfSeconds } from "../../ui/values/format.ts"
-import { RelativeTime, ShortTime, Duration, ExactTime } from "../../ui/values/Time.tsx"
+import {
+  RelativeTime,
+  ShortTime,
+  Duration,
+  ExactTime,
+  UserZoneHint
+} from "../../ui/values/Time.tsx"
 import { monitorPages } from "../monitorPages.tsx"
 import { refetchMonitors } from "../queries.ts"
 import { heartbeatEventList } from "./heartbeatEventList.tsx"
@@ -112,7 +118,11 @@ const factsOf = (monitor: HeartbeatMonitor, now: number): FactsByName => {
 }
 
 const HeartbeatFacts = ({ monitor }: { readonly monitor: HeartbeatMonitor }) => (
-  <FactsSection title="Monitor" facts={factsOf(monitor, useNow())} />
+  <FactsSection
+    title="Monitor"
+    actions={monitor.timezone !== null && <UserZoneHint scheduleZone={monitor.timezone} />}
+    facts={factsOf(monitor, useNow())}
+  />
 )
 
 export const heartbeatPages = monitorPages<

@@ -26,7 +26,7 @@ export const FormColumns = ({
       <div className="flex min-w-0 flex-col gap-8">
         {children}
         {!isWide && (
-          <FoldedSection title="Preview and test">
+          <FoldedSection title="Preview">
             <aside aria-label="Preview" className="flex min-w-0 flex-col gap-8">
               {preview}
             </aside>
