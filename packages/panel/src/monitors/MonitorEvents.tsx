@@ -1,5 +1,5 @@
 import type { Monitor } from "@scheduling/sdk"
-import { type ComponentType, useMemo, useState } from "react"
+import { type ComponentType, useState } from "react"
 import { type listOptions, useList } from "../data/queries.ts"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { EmptyState, Section } from "../ui/layout/Page.tsx"
@@ -12,8 +12,6 @@ import { eventPollingOptions } from "./queries.ts"
 export interface EventListOptions<Event> {
   readonly title: string
   readonly empty: string
-  /** Joins the loaded events that are shown in one row. */
-  readonly group?: (events: ReadonlyArray<Event>) => ReadonlyArray<Event>
   readonly columns: (show: (event: Event) => void) => ReadonlyArray<Column<Event>>
   readonly detail?: {
     readonly title: string
@@ -25,22 +23,14 @@ export const MonitorEvents = <Event extends { readonly id: string }>({
   columns,
   detail,
   empty,
-  group,
   options,
   title
 }: EventListOptions<Event> & { readonly options: ReturnType<typeof listOptions<Event>> }) => {
   const [shown, show] = useState<Event>()
   const list = useList({ ...options, ...eventPollingOptions })
-  const rows = useMemo(() => group?.(list.rows) ?? list.rows, [group, list.rows])
   return (
     <Section title={title}>
-      <List
-        {...list}
-        rows={rows}
-        label={title}
-        columns={columns(show)}
-        empty={<EmptyState title={empty} />}
-      />
+      <List {...list} label={title} columns={columns(show)} empty={<EmptyState title={empty} />} />
       {detail !== undefined && (
         <Sheet isOpen={shown !== undefined} onClose={() => show(undefined)} title={detail.title}>
           {shown !== undefined && <detail.Detail event={shown} />}

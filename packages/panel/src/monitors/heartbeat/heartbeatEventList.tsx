@@ -5,9 +5,7 @@ import type { Column } from "../../ui/lists/List.tsx"
 import { Facts } from "../../ui/layout/Page.tsx"
 import { Badge, Status, type Tone } from "../../ui/values/Status.tsx"
 import { ShortTime, Duration } from "../../ui/values/Time.tsx"
-import { formatDay, formatShortDateTime, formatTimeOfDay } from "../../ui/values/format.ts"
 import { eventDurationColumn, eventTimeColumn, type EventListOptions } from "../MonitorEvents.tsx"
-import { groupMissedPings, type PingRow } from "./groupMissedPings.ts"
 
 const tones: Readonly<Record<HeartbeatEvent["type"], Tone>> = {
   success: "ok",
@@ -20,10 +18,9 @@ const tones: Readonly<Record<HeartbeatEvent["type"], Tone>> = {
   resumed: "none"
 }
 
-export const heartbeatEventList: EventListOptions<PingRow> = {
+export const heartbeatEventList: EventListOptions<HeartbeatEvent> = {
   title: "Pings",
   empty: "No pings yet",
-  group: groupMissedPings,
   columns: (show) => columnsWith(show),
   detail: { title: "Ping", Detail: ({ event }) => <EventDetail event={event} /> }
 }
@@ -51,36 +48,26 @@ const EventDetail = ({ event }: { readonly event: HeartbeatEvent }) => (
   </div>
 )
 
-/** Formats a time without its day if another time, which is shown beside it, is on the same day. */
-const formatBeside = (at: string, other: string) =>
-  formatDay(at) === formatDay(other) ? formatTimeOfDay(at) : formatShortDateTime(at)
-
-const columnsWith = (show: (event: PingRow) => void): ReadonlyArray<Column<PingRow>> => [
+const columnsWith = (
+  show: (event: HeartbeatEvent) => void
+): ReadonlyArray<Column<HeartbeatEvent>> => [
   {
     key: "type",
     head: "Event",
     className: "w-24 shrink-0",
-    cell: ({ missed, type }) => (
-      <Status of={type} tone={tones[type]}>
-        {missed === undefined ? undefined : `${missed.count} missed`}
-      </Status>
-    )
+    cell: ({ type }) => <Status of={type} tone={tones[type]} />
   },
   eventTimeColumn,
   {
     key: "said",
     head: "Message",
     className: "grow basis-0 max-sm:hidden",
-    cell: ({ at, body, exit_status, ip, missed }) => (
+    cell: ({ body, exit_status, ip }) => (
       <span className="flex items-center gap-2 overflow-hidden">
         {exit_status !== null && (
           <Badge tone={exit_status === 0 ? "ok" : "bad"}>exit {exit_status}</Badge>
         )}
-        <span className="truncate text-soft">
-          {missed === undefined
-            ? (body ?? ip)
-            : `${missed.count} pings missed, ${formatShortDateTime(missed.from)} to ${formatBeside(at, missed.from)}`}
-        </span>
+        <span className="truncate text-soft">{body ?? ip}</span>
       </span>
     )
   },
@@ -90,16 +77,10 @@ const columnsWith = (show: (event: PingRow) => void): ReadonlyArray<Column<PingR
     head: <span className="sr-only">Details</span>,
     className: "w-20 shrink-0 text-right max-sm:grow",
     cell: (event) =>
-      event.missed !== undefined ? (
-        <span className="text-sm text-faint sm:hidden">
-          since {formatBeside(event.missed.from, event.at)}
-        </span>
-      ) : (
-        event.method !== null && (
-          <Button size="small" look="quiet" onClick={() => show(event)}>
-            Details
-          </Button>
-        )
+      event.method !== null && (
+        <Button size="small" look="quiet" onClick={() => show(event)}>
+          Details
+        </Button>
       )
   }
 ]

@@ -45,7 +45,7 @@ export const Status = ({
 }: {
   readonly of: string
   readonly tone?: Tone
-  readonly children?: string | undefined
+  readonly children?: string
 }) => (
   <span className="inline-flex items-center gap-2 whitespace-nowrap">
     <StatusDot tone={tone} />
