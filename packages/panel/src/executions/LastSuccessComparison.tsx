@@ -38,8 +38,8 @@ export const LastSuccessComparison = ({
               <div key={field} className="min-w-0">
                 <dt className="mb-1.5 text-sm font-medium">{field}</dt>
                 <dd className="grid gap-2 sm:grid-cols-2">
-                  <Side title="Last success" text={was} other={is} />
-                  <Side title="This execution" text={is} other={was} />
+                  <Side field={field} title="Last success" text={was} other={is} />
+                  <Side field={field} title="This execution" text={is} other={was} />
                 </dd>
               </div>
             ))}
@@ -52,10 +52,12 @@ export const LastSuccessComparison = ({
 
 /** Shows a text and highlights the lines that the other text does not have. */
 const Side = ({
+  field,
   other,
   text,
   title
 }: {
+  readonly field: string
   readonly title: string
   readonly text: string | undefined
   readonly other: string | undefined
@@ -70,7 +72,7 @@ const Side = ({
         <pre
           tabIndex={0}
           role="region"
-          aria-label={title}
+          aria-label={`${field}, ${title.toLowerCase()}`}
           className="max-h-60 overflow-auto font-mono text-sm wrap-anywhere whitespace-pre-wrap"
         >
           {text.split("\n").map((line, index) => (

@@ -81,7 +81,7 @@ const Entry = ({
     <Link
       to="/w/$workspaceId/executions/$executionId"
       params={{ workspaceId, executionId: execution_id }}
-      className="whitespace-nowrap text-live underline-offset-2 hover:underline"
+      className="font-medium whitespace-nowrap text-live hover:underline"
     >
       Show execution
     </Link>
