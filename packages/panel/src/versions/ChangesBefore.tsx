@@ -1,4 +1,4 @@
-import type { VersionSummary } from "@scheduling/sdk"
+import type { AuditEvent, VersionSummary } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { ChevronRight } from "lucide-react"
 import type { ReactNode } from "react"
@@ -169,6 +169,15 @@ const periodBefore = ({ from, to }: Failure) => {
   }
 }
 
+/** Returns a function that says whether a change is of a secret that the task or monitor uses. */
+const useIsUsedSecret = (subject: TaskOrMonitor) => {
+  const { workspaceId } = useWorkspace()
+  const { data } = useQuery(definitionOptions(workspaceId, subject))
+  const definition = JSON.stringify(data ?? {})
+  return ({ subject_id, subject_kind }: AuditEvent): boolean =>
+    subject_kind === "secret" && new RegExp(`\\bsecrets\\.${subject_id}\\b`).test(definition)
+}
+
 /**
  * Shows how other records, such as secrets, were changed before the failure. Shows nothing if none
  * was changed, or if the user may not read the audit log.
@@ -181,7 +190,10 @@ const OtherChanges = (failure: Failure) => {
   const own = useOwnChanges(failure)
   const { name, period } = periodBefore(failure)
   const { data = [] } = useQuery(changesOfPeriodOptions(workspaceId, period))
-  const others = data.filter((event) => event.subject_id !== failure.subject.id)
+  const isUsed = useIsUsedSecret(failure.subject)
+  const others = data
+    .filter((event) => event.subject_id !== failure.subject.id)
+    .toSorted((a, b) => Number(isUsed(b)) - Number(isUsed(a)))
   if (own === undefined || others.length === 0) return null
   return (
     <Section title="Other changes">
@@ -207,6 +219,12 @@ const OtherChanges = (failure: Failure) => {
               >
                 <p className="min-w-0 wrap-anywhere">
                   <ChangeSentence event={event} />
+                  {isUsed(event) && (
+                    <span className="text-soft">
+                      , which {failure.subject.kind in taskKinds ? "this task" : "this monitor"}{" "}
+                      uses
+                    </span>
+                  )}
                 </p>
                 <BeforeFailure at={event.created_at} end={Date.parse(failure.to)} />
               </li>
