@@ -19,7 +19,7 @@ interface Options<Row, Defined, Record> {
   readonly resource: Resource
   readonly repo: NamedDefinitionsRepo<Row>
   readonly changeOf: (before: Row | undefined, after?: Row) => DefinitionChange
-  /** Returns a function that converts the given rows for a response. */
+  /** Loads what the rows' records need. Returns a function that converts one row to its record. */
   readonly toRecords: (
     workspaceId: AuthorizedWorkspaceId,
     rows: ReadonlyArray<Row>

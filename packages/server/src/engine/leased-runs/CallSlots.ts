@@ -15,7 +15,10 @@ const slowMs = 1_000
  */
 const maxRemembered = 20_000
 
-/** How long accounts of the same address lose the priority of newcomers after a slow call. */
+/**
+ * How long after the end of a slow call a share does not count as a newcomer, so that it cannot use
+ * the reserved slots.
+ */
 const rememberSlowMs = 10 * 60_000
 
 /**
