@@ -108,7 +108,8 @@ describe.skipIf(skipReason !== undefined)("the timeline", () => {
       .getByRole("status")
       .getByText(/^Nightly report, .*: paused by .* since /)
       .waitFor()
-    // Fingers do not hover. A tap selects a part of a lane.
+    // Touch screens have no hover, so the pause is also shown when a period is selected: with a
+    // tap or, as here, with Enter.
     await page.keyboard.press("Enter")
     await page.getByText(/^Paused by Ada Lovelace since /).waitFor()
     await client.cron.resume(id)

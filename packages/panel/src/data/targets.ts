@@ -140,7 +140,10 @@ export const resourceOf = (api: SchedulingClient, kind: TaskOrMonitor["kind"]) =
 export const definitionKey = (workspaceId: WorkspaceId, { id, kind }: TaskOrMonitor) =>
   ["w", workspaceId, kind in taskKinds ? "names" : "monitor-names", id, "definition"] as const
 
-/** The query for the definition of a task or monitor. Its status may be outdated. */
+/**
+ * The query for the definition of a task or monitor. The status in it may be outdated, because runs
+ * and checks do not invalidate this query.
+ */
 export const definitionOptions = (workspaceId: WorkspaceId, subject: TaskOrMonitor) =>
   queryOptions({
     queryKey: definitionKey(workspaceId, subject),

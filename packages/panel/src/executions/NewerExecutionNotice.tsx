@@ -14,7 +14,7 @@ export const NewerExecutionNotice = ({
   newer
 }: {
   readonly execution: Pick<Execution, "status">
-  /** The last newer execution that has finished. */
+  /** The latest execution after this one that succeeded or failed. */
   readonly newer: Execution | undefined
 }) => {
   const { workspaceId } = useWorkspace()

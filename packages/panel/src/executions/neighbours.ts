@@ -3,7 +3,7 @@ import { queryOptions, useQuery } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
 import { executionQueries } from "./queries.ts"
 
-/** The fields that identify other executions of the same work. */
+/** The fields that identify other executions of the same task or chain step. */
 type Place = Pick<
   ExecutionDetail,
   "finished_at" | "id" | "kind" | "scheduled_for" | "step" | "task_id"
@@ -96,7 +96,10 @@ const nextOptions = (workspaceId: WorkspaceId, place: Place) =>
     }
   })
 
-/** Returns the next execution of the same work and the last one that has finished since. */
+/**
+ * Returns the execution of the same task or chain step right after this one, and the latest one
+ * after it that succeeded or failed.
+ */
 export const useNewer = (workspaceId: WorkspaceId, place: Place) => {
   const { data, error, refetch } = useQuery(newerOptions(workspaceId, place))
   const { data: searchedNext } = useQuery({

@@ -44,9 +44,9 @@ export interface MonitoringStart {
 }
 
 /**
- * Returns two times, when monitoring began (`since`) and from when the status is known (`from`).
- * Returns undefined if the monitor was never up or down. Because old events are deleted, incidents and the latest status change are
- * considered too.
+ * Returns when monitoring began (`since`) and the earliest time at which the status is known
+ * (`from`). Returns undefined if the monitor was never up or down. Because old events are deleted,
+ * incidents and the latest status change are considered too.
  */
 export const monitoringStartOf = (
   { created_at, last_change_at, status }: Pick<Monitor, "created_at" | "last_change_at" | "status">,

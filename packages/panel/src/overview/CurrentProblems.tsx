@@ -61,7 +61,7 @@ const ProblemStatus = ({ incident, kind }: CurrentProblem) =>
 
 type Row = CurrentProblem & { readonly host: string | undefined }
 
-/** Returns the problems, with the host of each monitor that has the name of another one. */
+/** Returns the problems. Monitors of the same kind and name get their host, to tell them apart. */
 const useRows = (problems: ReadonlyArray<CurrentProblem>): ReadonlyArray<Row> => {
   const { api, workspaceId } = useWorkspace()
   const alike = problems.flatMap(({ id, kind, name }) =>

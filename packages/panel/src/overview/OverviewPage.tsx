@@ -28,7 +28,7 @@ import {
   latestFailuresSearch
 } from "./prefetchOverview.ts"
 import { problemsOf } from "./problems.ts"
-import { ranOnlyRecently } from "./ranOnlyRecently.ts"
+import { ranOnlyInLastHour } from "./ranOnlyInLastHour.ts"
 import { TrendSection } from "./TrendSection.tsx"
 import { WorkspaceState } from "./WorkspaceState.tsx"
 
@@ -98,7 +98,7 @@ export const OverviewPage = () => {
           <>
             <CurrentProblems hasRun={hasRun} />
             {isAdmin && <LatestChanges />}
-            {timeline.data !== undefined && ranOnlyRecently(timeline.data, now)
+            {timeline.data !== undefined && ranOnlyInLastHour(timeline.data, now)
               ? hasRun && (
                   <FoldedSection title="Charts" note="Everything ran in the last hour.">
                     {charts}

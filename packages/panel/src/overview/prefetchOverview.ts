@@ -26,8 +26,9 @@ export const lastTwoDaysOptions = (workspaceId: WorkspaceId, now: number) => {
 export const latestFailuresSearch = { status: "failed" } as const
 
 /**
- * The query for the latest failures. Other lists of executions prefetch the names of all tasks. The
- * overview shows few of these tasks, and usually none.
+ * The query for the latest failures. Unlike other lists of executions, it does not prefetch the
+ * names of the listed tasks. The overview rarely needs them, because it leaves out tasks that it
+ * lists elsewhere.
  */
 export const latestFailuresOptions = (workspaceId: WorkspaceId, search: ExecutionsListQuery) =>
   listOptions(["w", workspaceId, "executions", "failures", search], (cursor, signal) =>

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
 import { useOpenIncident } from "../data/incidents.ts"
 import { taskLink } from "../data/tasks.ts"
+import { describeError } from "../executions/outcome.ts"
 import { IncidentLink } from "../incidents/IncidentLink.tsx"
 import { ApiMessage } from "../ui/values/ApiMessage.tsx"
 import { Status } from "../ui/values/Status.tsx"
@@ -36,7 +37,7 @@ const OpenIncident = ({ incident }: { readonly incident: Incident }) => (
       <IncidentLink incident={incident} />
     </span>
     <span className="mt-0.5 block">
-      <ApiMessage text={incident.cause.message} />
+      <ApiMessage text={describeError(incident.cause.message)} />
     </span>
   </>
 )

@@ -20,7 +20,10 @@ export const definitionVersionsOptions = (workspaceId: WorkspaceId, subject: Tas
         .data
   })
 
-/** Returns a task or monitor as it was at a time, as far as its versions are kept. */
+/**
+ * Returns a task or monitor as it was at the given time, by undoing later changes. Changes whose
+ * versions have been deleted are not undone. Undefined until loaded.
+ */
 export const useDefinitionAt = (subject: TaskOrMonitor, at: string): Definition | undefined => {
   const { workspaceId } = useWorkspace()
   const { data: current } = useQuery(definitionOptions(workspaceId, subject))

@@ -9,7 +9,7 @@ import { RelativeTime, ShortTime, Duration, FullTime } from "../../ui/values/Tim
 import { eventDurationColumn, eventStatusColumn, eventTimeColumn } from "../MonitorEvents.tsx"
 import { failureThresholdLabels } from "./checkValues.ts"
 
-export type Checked = Pick<
+export type CheckedMonitor = Pick<
   HttpMonitor,
   | "confirm_after"
   | "created_at"
@@ -77,7 +77,7 @@ export const resultFacts = (check: Check): FactsByName => ({
  * Returns the facts shown for every monitor that makes checks. `target` contains the kind's own
  * facts.
  */
-export const checkFacts = (monitor: Checked, target: FactsByName): FactsByName => {
+export const checkFacts = (monitor: CheckedMonitor, target: FactsByName): FactsByName => {
   const { last_check: check } = monitor
   return {
     Result: <Result check={check} />,

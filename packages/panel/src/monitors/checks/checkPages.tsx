@@ -8,12 +8,12 @@ import {
   type PageParts
 } from "../monitorPages.tsx"
 import type { MonitorResource } from "../queries.ts"
-import { checkEventList, type Checked, checkFacts } from "./checkFacts.tsx"
+import { checkEventList, type CheckedMonitor, checkFacts } from "./checkFacts.tsx"
 import { PlaceResults } from "./PlaceResults.tsx"
 
 /** Creates the pages of a kind of monitor whose target the service or workers check. */
 export const checkPages = <
-  M extends AnyMonitor & Checked & Pick<HttpMonitor, "place_results">,
+  M extends AnyMonitor & CheckedMonitor & Pick<HttpMonitor, "place_results">,
   Values extends NamedValues,
   Input extends object
 >({

@@ -1,5 +1,5 @@
 import type { HeartbeatMonitor, HeartbeatMonitorInput } from "@scheduling/sdk"
-import { ScheduleWords } from "../../tasks/schedule/ScheduleWords.tsx"
+import { ScheduleInWords } from "../../tasks/schedule/ScheduleInWords.tsx"
 import { ZoneInput } from "../../tasks/schedule/ZoneInput.tsx"
 import { RadioButtons, Field, Input } from "../../ui/forms/Field.tsx"
 import { userTimeZone } from "../../ui/values/format.ts"
@@ -90,7 +90,7 @@ export const HeartbeatFields = ({ form }: { readonly form: FormOf<HeartbeatValue
                   <ZoneInput {...form.field("timezone")} />
                 </Field>
               </div>
-              <ScheduleWords schedule={values.schedule} timezone={values.timezone} />
+              <ScheduleInWords schedule={values.schedule} timezone={values.timezone} />
             </>
           ) : (
             <DurationField

@@ -8,7 +8,7 @@ import { missedSlotLabels, overlapLabels } from "./firingLabels.ts"
 import { userTimeZone } from "../../ui/values/format.ts"
 import { hasTiming, type ScheduledValues, timingOf } from "./scheduledValues.ts"
 import { SchedulePreview } from "./SchedulePreview.tsx"
-import { ScheduleWords } from "./ScheduleWords.tsx"
+import { ScheduleInWords } from "./ScheduleInWords.tsx"
 import { ZoneInput } from "./ZoneInput.tsx"
 
 const presets = [
@@ -121,7 +121,7 @@ const ExpressionField = ({
         </Button>
       ))}
     </div>
-    <ScheduleWords schedule={values.schedule} timezone={values.timezone} />
+    <ScheduleInWords schedule={values.schedule} timezone={values.timezone} />
   </>
 )
 

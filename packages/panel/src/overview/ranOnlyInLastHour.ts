@@ -7,7 +7,7 @@ const hourMs = 3_600_000
  * Returns whether the runs of the last two days, if there were any, started in the last hour.
  * Charts of two days are then nearly empty.
  */
-export const ranOnlyRecently = (timeline: ActivityTimeline, now: number): boolean =>
+export const ranOnlyInLastHour = (timeline: ActivityTimeline, now: number): boolean =>
   timeline.complete_from <= timeline.from &&
   barsOfTimeline(timeline, 1).every(
     ({ failed, other, start, succeeded }) =>

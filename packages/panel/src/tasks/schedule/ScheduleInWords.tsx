@@ -2,7 +2,7 @@ import { useIsWide } from "../../ui/layout/useIsWide.ts"
 import { describeSchedule } from "./describeSchedule.ts"
 
 /** The schedule in words, where there is no room for a preview beside the form. */
-export const ScheduleWords = ({
+export const ScheduleInWords = ({
   schedule,
   timezone
 }: {
