@@ -274,12 +274,16 @@ describe.skipIf(skipReason !== undefined)("a form", () => {
     expect(await isInView()).toBe(true)
 
     const asked: Array<string> = []
-    page.on("request", (request) => asked.push(request.url()))
+    page.on("request", (request) => {
+      const url = request.url()
+      if (/\/(?:preview|recipients)\b/.test(url)) asked.push(url)
+    })
     await page.getByRole("textbox", { name: "Schedule" }).fill("0 4 * * *")
     await page.getByText("Every day at 04:00").waitFor()
     expect(asked).toEqual([])
     await page.getByRole("heading", { name: "Preview" }).click()
     await preview.getByText("Every day at 04:00").waitFor()
+    await expect.poll(() => asked.length).toBeGreaterThan(0)
     await preview.getByRole("button", { name: "Make the call now" }).waitFor()
     await preview.getByRole("heading", { name: "Who would be notified" }).scrollIntoViewIfNeeded()
     expect(await isInView()).toBe(true)
