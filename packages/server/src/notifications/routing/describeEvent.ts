@@ -78,9 +78,12 @@ const reasonOf = ({ data: { failed_step, reason, run } }: Described): string | n
   if (reason != null) return truncate(toOneLine(reason), 300)
   const failed = failed_step ?? run
   if (failed === undefined || failed.error === null) return null
-  const why = parseErrorLine(failed.error).message
-  return truncate(toOneLine(failed.step === null ? why : `step ${failed.step}: ${why}`), 300)
+  return describeFailure(failed.step, parseErrorLine(failed.error).message)
 }
+
+/** Says why a run failed and, for a chain, in which step. */
+export const describeFailure = (step: string | null, why: string): string =>
+  truncate(toOneLine(step === null ? why : `step ${step}: ${why}`), 300)
 
 const runFacts = (run: RunData | undefined): ReadonlyArray<MessageFact> =>
   run === undefined

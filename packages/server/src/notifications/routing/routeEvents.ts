@@ -18,7 +18,7 @@ import {
 import { channelKinds } from "../kinds/channelKinds.ts"
 import { quietHoursEnd } from "../settings/quietHours.ts"
 import { defaultSettings, type StoredRule, type StoredSettings } from "../settings/SettingsRepo.ts"
-import { type DependentsDown, describeEvent } from "./describeEvent.ts"
+import { type DependentsDown, describeEvent, describeFailure } from "./describeEvent.ts"
 import { type NewDelivery, newDelivery } from "../sending/newDelivery.ts"
 import {
   describeEscalationStep,
@@ -384,7 +384,7 @@ const newTaskIncident = (
     suppressed_by,
     cause: {
       code: error?.code ?? "unknown",
-      message: truncate(toOneLine(step === null ? message : `step ${step}: ${message}`), 300)
+      message: describeFailure(step, message)
     }
   }
 }
