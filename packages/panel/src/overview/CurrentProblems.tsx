@@ -1,12 +1,10 @@
 import type { FailingTask, WorkspaceId } from "@scheduling/sdk"
 import { useQueries, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { useMemo } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { openIncidentsOptions } from "../data/incidents.ts"
-import { taskOrMonitorLink } from "../data/targets.ts"
+import { type Definition, definitionOptions, taskOrMonitorLink } from "../data/targets.ts"
 import { IncidentStatus } from "../incidents/IncidentList.tsx"
-import { monitorOptions } from "../monitors/queries.ts"
 import { Card, Section } from "../ui/layout/Page.tsx"
 import { type Column, List, rowDetailClass, rowTitleClass } from "../ui/lists/List.tsx"
 import { ApiMessage } from "../ui/values/ApiMessage.tsx"
@@ -14,22 +12,20 @@ import { StatusDot, Status } from "../ui/values/Status.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
 import { RelativeTime } from "../ui/values/Time.tsx"
 import { failingTasksOptions } from "./prefetchOverview.ts"
-import { type CurrentProblem, describeKind, isTaskKind, problemsOf } from "./problems.ts"
+import { type CurrentProblem, describeKind, isTaskKind } from "./problems.ts"
 
 /** The failing tasks and the open incidents, worst first. */
 export const CurrentProblems = ({
-  hasRun
+  hasRun,
+  problems
 }: {
+  readonly problems: ReadonlyArray<CurrentProblem>
   /** True if anything ran in the last 24 hours. */
   readonly hasRun: boolean
 }) => {
   const { workspaceId } = useWorkspace()
   const failing = useQuery(failingTasksOptions(workspaceId))
   const incidents = useQuery(openIncidentsOptions(workspaceId))
-  const problems = useMemo(
-    () => problemsOf(failing.data ?? [], incidents.data?.data ?? []),
-    [failing.data, incidents.data]
-  )
   const rows = useRows(problems)
   return (
     <Section title="Current problems">
@@ -63,7 +59,7 @@ type Row = CurrentProblem & { readonly host: string | undefined }
 
 /** Returns the problems. Monitors of the same kind and name get their host, to tell them apart. */
 const useRows = (problems: ReadonlyArray<CurrentProblem>): ReadonlyArray<Row> => {
-  const { api, workspaceId } = useWorkspace()
+  const { workspaceId } = useWorkspace()
   const alike = problems.flatMap(({ id, kind, name }) =>
     !isTaskKind(kind) &&
     problems.some((other) => other.id !== id && other.kind === kind && other.name === name)
@@ -71,9 +67,7 @@ const useRows = (problems: ReadonlyArray<CurrentProblem>): ReadonlyArray<Row> =>
       : []
   )
   const monitors = useQueries({
-    queries: alike.map(({ id, kind }) =>
-      monitorOptions<object>(api[`${kind}Monitors`], workspaceId, id)
-    )
+    queries: alike.map((subject) => definitionOptions(workspaceId, subject))
   })
   return problems.map((problem) => {
     const data = monitors[alike.findIndex(({ id }) => id === problem.id)]?.data
@@ -82,16 +76,10 @@ const useRows = (problems: ReadonlyArray<CurrentProblem>): ReadonlyArray<Row> =>
 }
 
 /** Returns the host that a monitor checks. Undefined if its kind checks none. */
-const hostOf = (monitor: object): string | undefined => {
-  const { host, port, url }: Target = monitor
-  if (url !== undefined) return URL.canParse(url) ? new URL(url).host : url
-  return port === undefined ? host : `${host}:${port}`
-}
-
-interface Target {
-  readonly host?: string
-  readonly port?: number
-  readonly url?: string
+const hostOf = (monitor: Definition): string | undefined => {
+  if ("url" in monitor) return URL.canParse(monitor.url) ? new URL(monitor.url).host : monitor.url
+  if ("port" in monitor) return `${monitor.host}:${monitor.port}`
+  return "record_type" in monitor ? monitor.host : undefined
 }
 
 /** When the incident opened or, without an incident, when the task failed. */

@@ -56,16 +56,12 @@ export const OverviewPage = () => {
     ...(period.from !== undefined && { from: period.from }),
     ...(period.to !== undefined && { to: period.to })
   }
-  // The current problems are listed above, unless the user wants to see the failures of a period.
-  const listedTasks = useMemo(
-    () =>
-      new Set<string>(
-        isPeriodChosen
-          ? []
-          : problemsOf(failing.data ?? [], incidents.data?.data ?? []).map(({ id }) => id)
-      ),
-    [isPeriodChosen, failing.data, incidents.data]
+  const problems = useMemo(
+    () => problemsOf(failing.data ?? [], incidents.data?.data ?? []),
+    [failing.data, incidents.data]
   )
+  // The current problems are listed above, unless the user wants to see the failures of a period.
+  const listedTasks = new Set<string>(isPeriodChosen ? [] : problems.map(({ id }) => id))
   const latestFailures = useLatestFailures(failures, listedTasks)
   const showsFailures =
     isPeriodChosen || latestFailures.rows.length > 0 || latestFailures.error !== null
@@ -96,7 +92,7 @@ export const OverviewPage = () => {
         )}
         {isReady ? (
           <>
-            <CurrentProblems hasRun={hasRun} />
+            <CurrentProblems hasRun={hasRun} problems={problems} />
             {isAdmin && <LatestChanges />}
             {timeline.data !== undefined && ranOnlyInLastHour(timeline.data, now)
               ? hasRun && (
