@@ -100,7 +100,7 @@ export const ActivityLane = Schema.Struct({
   tags: Schema.Array(Schema.String).annotate({ description: "The tags of the task." }),
   queue_id: Schema.NullOr(QueueId).annotate({ description: "The queue of the task, if any." }),
   paused: Schema.Boolean.annotate({
-    description: "Whether the task is paused now. False for `other`."
+    description: "True if the task is paused now. Always false for `other`."
   }),
   ...finished,
   running: counted("queued and running"),

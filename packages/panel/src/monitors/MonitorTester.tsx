@@ -28,7 +28,7 @@ export const MonitorTester = <Values, Input, Check>({
   readonly resource: (api: SchedulingClient) => {
     readonly test: (input: Input, options: RequestOptions) => PromiseLike<Check>
   }
-  /** What the test does. */
+  /** The sentence that says what the test does. */
   readonly explanation?: string
   /** The reason why the monitor cannot be tested. */
   readonly hindrance: string | undefined

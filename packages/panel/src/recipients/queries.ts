@@ -46,7 +46,7 @@ const problemEventOf = (
       ? "chain_run.failed"
       : "incident.opened"
 
-/** What determines who is notified about a task or monitor. */
+/** The fields of a task or monitor that determine who is notified about it. */
 export interface RecipientsSubject {
   readonly kind: ExecutionKind | MonitorKind
   /** Undefined for a record that has not been created yet. */

@@ -60,7 +60,9 @@ const useOwnChanges = ({ from, subject, to }: Failure) => {
   }
 }
 
-/** Shows how the failed task or monitor was changed before the failure. Shows nothing if it was not. */
+/**
+ * Shows how the failed task or monitor was changed before the failure. Shows nothing if it was not.
+ */
 export const OwnChangesBefore = (failure: Failure) => {
   const { subject, to } = failure
   const { workspaceId } = useWorkspace()

@@ -125,7 +125,7 @@ export interface ActivityLane {
   readonly tags: ReadonlyArray<string>
   /** The queue of the task, if any. */
   readonly queue_id: QueueId | null
-  /** Whether the task is paused now. False for `other`. */
+  /** True if the task is paused now. Always false for `other`. */
   readonly paused: boolean
   /**
    * The succeeded executions per bucket, as pairs in one flat array: the bucket's index, then the

@@ -28,7 +28,7 @@ export const CallTester = ({
   readonly title?: string
   /** The label of the button. */
   readonly action?: string
-  /** What the test does. */
+  /** The sentence that says what the test does. */
   readonly explanation?: string
 }) => {
   const { api, workspaceId } = useWorkspace()

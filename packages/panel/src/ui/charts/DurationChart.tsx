@@ -22,7 +22,7 @@ export const DurationChart = ({
   readonly name: string
   /** Says why the chart is shorter than its period. */
   readonly note: string | undefined
-  /** What a problem is called in the legend. */
+  /** The name of a problem in the legend. */
   readonly problemName: string
   readonly buckets: ReadonlyArray<DurationBucket>
   readonly bucketSeconds: number

@@ -12,7 +12,7 @@ const tokensOf = (text: string): ReadonlyArray<string> => text.match(/[\p{L}\p{N
 
 /**
  * Returns the number of characters at the start and at the end of a text that are equal in another
- * text. Compares whole words, so that a missing letter marks its word.
+ * text. Compares whole words, so that one changed character marks its whole word.
  */
 const equalEndsOf = (text: string, other: string | undefined) => {
   if (other === undefined) return { start: 0, end: 0 }

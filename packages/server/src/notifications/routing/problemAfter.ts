@@ -8,7 +8,10 @@ export interface Problem {
   /** The number of consecutive failures. */
   readonly failures: number
   readonly since: Date
-  /** When people were notified of the problem. Null while there are too few failures, or while the problem is withheld. */
+  /**
+   * When people were notified of the problem. Null while there are too few failures, or while the
+   * problem is withheld.
+   */
   readonly notified_at: Date | null
   readonly remind_at: Date | null
   /**

@@ -88,7 +88,10 @@ const burst = Effect.fnUntraced(function* (count: number) {
   return yield* lateness
 })
 
-/** Measures for 25 seconds while `count` tasks are due, each once, at random times spread over a minute. */
+/**
+ * Measures for 25 seconds while `count` tasks are due, each once, at random times spread over a
+ * minute.
+ */
 const steady = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   const workspace = yield* insertWorkspace
