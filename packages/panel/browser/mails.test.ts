@@ -59,18 +59,26 @@ describe.skipIf(skipReason !== undefined)("the link of a mail", () => {
     expect(hers.problems).toEqual([])
   })
 
-  it("makes a new user a member after the registration", async () => {
+  it("makes a new user a member after the registration, and keeps what was typed", async () => {
     const owner = await createUser(panel.url())
     const email = `new-${owner.email}`
     await owner.client.invitations.create({ email, role: "viewer" })
     const { page } = await panel.open()
+    const invitation = Promise.withResolvers<void>()
+    await page.route("**/invitations/preview", async (route) => {
+      await invitation.promise
+      await route.continue()
+    })
     await page.goto(await linkIn(email, "You are invited to a workspace"))
     await page.getByRole("link", { name: "Create an account" }).click()
     // Until the next page has loaded, the sign-in page is still shown, and its fields have the same
     // names.
     await page.getByRole("heading", { name: "Create an account" }).waitFor()
-    await page.getByLabel("Email").fill(email)
     await page.getByLabel("Password").fill(password)
+    invitation.resolve()
+    await page.getByText(`The invitation is for ${email}.`).waitFor()
+    expect(await page.getByLabel("Email").inputValue()).toBe(email)
+    expect(await page.getByLabel("Password").inputValue()).toBe(password)
     await page.getByRole("button", { name: "Create account" }).click()
     await page.getByRole("button", { name: "Join workspace" }).click()
     await page.waitForURL(`**/w/${owner.workspaceId}**`)

@@ -1,4 +1,5 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { useEffect, useEffectEvent } from "react"
 import { client } from "../data/client.ts"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { NewPasswordField } from "../ui/forms/PasswordFields.tsx"
@@ -35,27 +36,32 @@ export const RegisterPage = () => {
         </>
       }
     >
-      <RegisterForm key={invitation?.email} email={invitation?.email ?? ""} next={next} />
+      <RegisterForm invitedEmail={invitation?.email ?? ""} next={next} />
     </PasswordPage>
   )
 }
 
 const RegisterForm = ({
-  email: invited,
+  invitedEmail,
   next
 }: {
-  readonly email: string
+  readonly invitedEmail: string
   readonly next: string | undefined
 }) => {
   const navigate = useNavigate()
   const form = useForm({
-    initial: { name: "", email: invited, password: "" },
+    initial: { name: "", email: invitedEmail, password: "" },
     send: async ({ email, name, password }) => {
       await client.auth.register({ email, password, ...(name.trim() !== "" && { name }) })
       await session.signIn({ email, password })
       await navigate({ href: next ?? "/", replace: true })
     }
   })
+  // The invitation may arrive while the user is already typing.
+  const fillEmail = useEffectEvent(() => {
+    if (form.values.email === "") form.set({ email: invitedEmail })
+  })
+  useEffect(() => fillEmail(), [invitedEmail])
   return (
     <AuthForm form={form} action="Create account">
       <Field label="Name" hint="Optional." error={form.errorOf("name")}>
