@@ -2,14 +2,13 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { TestClock } from "effect/testing"
 import { randomBytes } from "node:crypto"
 import { deleteHistoryOfDeletedWorkspaces } from "../../src/engine/deleteHistoryOfDeletedWorkspaces.ts"
 import { notificationClientOf } from "../notifications/support/channels.ts"
 import { waitForMail, testAppWithMail } from "../notifications/support/withMail.ts"
+import { advanceUntilEmpty } from "../support/advanceUntil.ts"
 import { ask, createKey, statusAndError, password, randomIp, signUp } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { eventually } from "../engine/runner/support/tasks.ts"
 
 /** Returns the tables that contain the word in any column. */
 const tablesWith = Effect.fnUntraced(function* (word: string) {
@@ -142,17 +141,14 @@ layer(testAppLayer())("an account that no longer exists", (it) => {
       })
       assert.strictEqual(statusAndError(removed), "204")
       yield* deleteHistoryOfDeletedWorkspaces(sql)
-      yield* TestClock.adjust("10 minutes")
-      yield* TestClock.withLive(
-        eventually(
-          sql`
-            SELECT owner_id
-            FROM audit_erasures
-            UNION ALL
-            SELECT monitor_id
-            FROM removed_monitors`,
-          (rows) => rows.length === 0
-        )
+      yield* advanceUntilEmpty(
+        "10 minutes",
+        sql`
+          SELECT owner_id
+          FROM audit_erasures
+          UNION ALL
+          SELECT monitor_id
+          FROM removed_monitors`
       )
 
       const left = [...Object.values(words), key.key.slice(4), key.key_prefix, token]

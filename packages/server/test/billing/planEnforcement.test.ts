@@ -1,4 +1,5 @@
 import type { Actor } from "@scheduling/domain/shared/Actor"
+import { advanceUntil } from "../support/advanceUntil.ts"
 import { dayOf } from "@scheduling/domain/billing/Usage"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Clock, Effect, Exit } from "effect"
@@ -16,8 +17,7 @@ import {
   FixtureLayer,
   checkoutSessionIdOf,
   BillingFixture,
-  pollUntil,
-  pollEachMinute
+  pollUntil
 } from "./support/fixture.ts"
 
 const url = "https://example.com"
@@ -128,7 +128,7 @@ layer(FixtureLayer, { timeout: "60 seconds" })(
         // When an active task is paused, the next task that the plan paused is resumed within a
         // minute.
         yield* post(owner, `cron/${ids[1]}/pause`)
-        yield* pollEachMinute(activeOf(owner), (active) => active.includes(ids[3] ?? ""))
+        yield* advanceUntil("1 minute", activeOf(owner), (active) => active.includes(ids[3] ?? ""))
 
         const again = yield* billingClientOf(owner).checkout("price_max")
         stripe.pay(checkoutSessionIdOf(again.body.url))
@@ -183,7 +183,7 @@ layer(FixtureLayer, { timeout: "60 seconds" })(
           token: owner.access_token,
           body: { schedule: "*/5 0 1 1 *" }
         })
-        yield* pollEachMinute(activeOf(owner), (active) => active.length === 2)
+        yield* advanceUntil("1 minute", activeOf(owner), (active) => active.length === 2)
         assert.deepStrictEqual(yield* activeOf(owner), [calm.id, hasty.id])
 
         yield* buy
@@ -220,15 +220,16 @@ layer(FixtureLayer, { timeout: "60 seconds" })(
           VALUES (${broken.workspace_id}, ${dayOf(testNow)}::date, 100)
           ON CONFLICT (workspace_id, day) DO UPDATE
           SET executions = EXCLUDED.executions`
-        yield* pollEachMinute(activeOf(owner), (active) => active.includes(task.id))
+        yield* advanceUntil("1 minute", activeOf(owner), (active) => active.includes(task.id))
         const { logs } = yield* TestApp
         const failed = `enforcing plans: failed: workspace ${broken.workspace_id}: `
-        yield* pollEachMinute(
+        yield* advanceUntil(
+          "1 minute",
           Effect.sync(() => logs),
           (lines) => lines.some((line) => line.includes(failed))
         )
         yield* sql`DROP TRIGGER refuse ON tasks`
-        yield* pollEachMinute(activeOf(broken), (active) => active.length === 0)
+        yield* advanceUntil("1 minute", activeOf(broken), (active) => active.length === 0)
       })
     )
 
@@ -250,7 +251,11 @@ layer(FixtureLayer, { timeout: "60 seconds" })(
         ON CONFLICT (workspace_id, day) DO UPDATE
         SET executions = EXCLUDED.executions`
           yield* use(85)
-          yield* pollEachMinute(announced(owner, "quota.near"), (rows) => rows.length === 1)
+          yield* advanceUntil(
+            "1 minute",
+            announced(owner, "quota.near"),
+            (rows) => rows.length === 1
+          )
           assert.lengthOf(yield* activeOf(owner), 1)
           yield* use(100)
           assert.strictEqual(
@@ -261,8 +266,9 @@ layer(FixtureLayer, { timeout: "60 seconds" })(
             statusAndError(yield* post(owner, "delayed", { url, delay_seconds: 60 })),
             "402 quota_exceeded"
           )
-          yield* pollEachMinute(activeOf(owner), (active) => active.length === 0)
-          const notifications = yield* pollEachMinute(
+          yield* advanceUntil("1 minute", activeOf(owner), (active) => active.length === 0)
+          const notifications = yield* advanceUntil(
+            "1 minute",
             announced(owner, "quota.near"),
             (rows) => rows.length === 2
           )
@@ -273,7 +279,7 @@ layer(FixtureLayer, { timeout: "60 seconds" })(
           yield* leap("31 days")
           const { body } = yield* logIn(owner.email)
           owner = { ...owner, access_token: body.access_token }
-          yield* pollEachMinute(activeOf(owner), (active) => active.length === 1)
+          yield* advanceUntil("1 minute", activeOf(owner), (active) => active.length === 1)
           assert.strictEqual((yield* post(owner, `cron/${task.id}/run`)).status, 202)
         })
     )

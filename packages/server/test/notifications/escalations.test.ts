@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
 import { linkTokenFor } from "../accounts/email/linkTokenFor.ts"
-import { waitUntilNothingIsLeft } from "../support/waitUntilNothingIsLeft.ts"
+import { advanceUntil } from "../support/advanceUntil.ts"
 import { ask, type Member, statusAndError, signUp } from "../support/http.ts"
 import { notificationClientOf } from "./support/channels.ts"
 import { announcementData } from "./support/events.ts"
@@ -194,10 +194,7 @@ layer(appWithMail("on"))("An escalation policy", (it) => {
       const mails = yield* Mails
       const before = mails.length
       const mailed = () => mails.slice(before).filter(({ to }) => to.includes(colleague.email))
-      yield* waitUntilNothingIsLeft(
-        Effect.sync(() => (mailed().length === 0 ? ["the mail of the first step"] : [])),
-        "1 second"
-      )
+      yield* advanceUntil("1 second", Effect.sync(mailed), ({ length }) => length > 0)
       assert.lengthOf(mailed(), 1)
       const [mail] = mailed()
       assert.deepStrictEqual(mail?.to, [colleague.email])
@@ -215,12 +212,7 @@ layer(appWithMail("on"))("An escalation policy", (it) => {
         )
       assert.isEmpty(yield* deliveries("webhook"))
       yield* TestClock.adjust("1 minute")
-      yield* waitUntilNothingIsLeft(
-        Effect.map(deliveries("webhook"), ({ length }) =>
-          length === 0 ? ["the message of the second step"] : []
-        ),
-        "1 second"
-      )
+      yield* advanceUntil("1 second", deliveries("webhook"), ({ length }) => length > 0)
       assert.lengthOf(yield* deliveries("email"), 1)
       assert.lengthOf(mailed(), 1)
     })

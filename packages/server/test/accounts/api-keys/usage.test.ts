@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { eventually } from "../../engine/runner/support/tasks.ts"
+import { advanceUntil } from "../../support/advanceUntil.ts"
 import {
   accessStatus,
   ask,
@@ -200,7 +201,7 @@ layer(twoTestNodesLayer())("an expiring key", (it) => {
         yield* leap(`${days - day} days`)
         day = days
         yield* TestClock.adjust("10 minutes")
-        return yield* TestClock.withLive(eventually(notifications, (rows) => rows.length >= count))
+        return yield* advanceUntil("10 minutes", notifications, ({ length }) => length >= count)
       })
       assert.deepStrictEqual(yield* notificationsAfter(22, 0), [])
       const [first] = yield* notificationsAfter(23, 1)

@@ -18,7 +18,7 @@ import {
 } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer, testConfig } from "../../support/TestApp.ts"
-import { waitUntilNothingIsLeft } from "../../support/waitUntilNothingIsLeft.ts"
+import { advanceUntilEmpty } from "../../support/advanceUntil.ts"
 import { waitUntilEventsLinked } from "./waitUntilEventsLinked.ts"
 
 const chainWith = (config: Partial<AppConfig["Service"]>) =>
@@ -448,7 +448,7 @@ layer(testAppLayer())("the audit chain", (it) => {
       })
       yield* waitUntilEventsLinked
       yield* TestClock.adjust("10 minutes")
-      yield* waitUntilNothingIsLeft(sql`SELECT owner_id FROM audit_erasures`, "1 minute")
+      yield* advanceUntilEmpty("1 minute", sql`SELECT owner_id FROM audit_erasures`)
       assert.deepStrictEqual(yield* verify, [])
       const erased = sql`workspace_id = ${member.workspace_id}`
       yield* restoringLog(() =>

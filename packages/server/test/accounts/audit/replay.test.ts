@@ -19,7 +19,7 @@ import {
   obtainToken
 } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { waitUntilNothingIsLeft } from "../../support/waitUntilNothingIsLeft.ts"
+import { advanceUntilEmpty } from "../../support/advanceUntil.ts"
 import { agentClientOf, successResult, workerClientOf } from "../../workers/workers.ts"
 import { recordKinds, type RecordKind, type Random, seededRandom } from "./definitions.ts"
 
@@ -78,7 +78,7 @@ const useUp = Effect.fnUntraced(function* ({ workspace_id }: Member, executions:
     executions === 0
       ? sql`SELECT task_id FROM plan_pauses WHERE workspace_id = ${workspace_id}`
       : sql`SELECT id FROM tasks WHERE workspace_id = ${workspace_id} AND status = 'active'`
-  yield* waitUntilNothingIsLeft(left, "30 seconds")
+  yield* advanceUntilEmpty("30 seconds", left)
 })
 
 /** Makes one random change to a random record, using any of the endpoints. */

@@ -1,4 +1,4 @@
-import { Context, Effect, Exit, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { StripeAddress } from "../../../src/billing/PaymentProvider.ts"
 import { type PlanCatalog, selfHostedPlan } from "../../../src/core/config/plans.ts"
@@ -92,19 +92,6 @@ export const deliverWebhook = ({ body, signature }: SentWebhook, at: "url" | "ot
     body,
     headers: { "stripe-signature": signature }
   })
-
-/** Moves the clock one minute at a time, because a busy loop could miss the first minutes. */
-export const pollEachMinute = Effect.fnUntraced(function* <A, E, R>(
-  question: Effect.Effect<A, E, R>,
-  holds: (answer: A) => boolean
-) {
-  for (let minutes = 0; minutes < 12; minutes++) {
-    yield* TestClock.adjust("1 minute")
-    const isSo = yield* TestClock.withLive(Effect.exit(eventually(question, holds, 100)))
-    if (Exit.isSuccess(isSo)) return isSo.value
-  }
-  return yield* pollUntil(question, holds)
-})
 
 /** Polls for up to 30 seconds of real time. */
 export const pollUntil = <A, E, R>(
