@@ -39,7 +39,8 @@ export class EmailLinks extends Context.Service<
       origin: RequestOrigin
     ) => Effect.Effect<void, Conflict | RateLimited>
     /**
-     * Creates a token for an operator to pass on. Returns none if no address needs verification.
+     * Creates a token for an operator to pass on. Returns none if no address needs verification, or
+     * if the user's addresses have changed since the row was read.
      */
     readonly make: (user: UserRow) => Effect.Effect<Option.Option<Redacted.Redacted>>
     readonly find: (token: Redacted.Redacted) => Effect.Effect<Option.Option<UserRow>>
@@ -78,6 +79,9 @@ export class EmailLinks extends Context.Service<
 
       const make = Effect.fn("EmailLinks.make")(function* (user: UserRow, mailed = false) {
         if (emailToVerify(user) === undefined) return Option.none()
+        // The token verifies whichever address is pending when it is used. It must not be sent to
+        // an address that has been replaced meanwhile.
+        if (!(yield* users.lockEmail(user))) return Option.none()
         const token = makeLinkToken()
         const now = yield* DateTime.nowAsDate
         yield* links.insert({
@@ -88,7 +92,7 @@ export class EmailLinks extends Context.Service<
           mailed
         })
         return Option.some(token)
-      })
+      }, transaction)
 
       const count = Effect.fnUntraced(function* ({ id }: Pick<UserRow, "id">, to: string) {
         if (mails.unavailable !== null) return
@@ -99,11 +103,9 @@ export class EmailLinks extends Context.Service<
       const post = Effect.fn("EmailLinks.post")(function* (user: UserRow) {
         const to = emailToVerify(user)
         if (to === undefined || mails.unavailable !== null) return
-        const mail = Effect.map(make(user, true), (token) =>
-          Option.isNone(token) || publicUrl === undefined
-            ? undefined
-            : verificationMail(to, publicUrl, token.value)
-        )
+        const token = yield* make(user, true)
+        if (Option.isNone(token) || publicUrl === undefined) return
+        const mail = Effect.succeed(verificationMail(to, publicUrl, token.value))
         yield* mails.post("a link for an email", mail)
       })
 

@@ -111,7 +111,14 @@ export class PasswordResets extends Context.Service<
         if (user.value.email_verified_at === null) {
           yield* throttle.countMailTo("password resets to", email)
         }
-        return resetMail(user.value, publicUrl, yield* make(user.value, origin, true))
+        const token = yield* transaction(
+          Effect.gen(function* () {
+            // The token must not be sent to an address that has been replaced meanwhile.
+            if (!(yield* users.lockEmail(user.value))) return undefined
+            return yield* make(user.value, origin, true)
+          })
+        )
+        return token && resetMail(user.value, publicUrl, token)
       })
 
       return PasswordResets.of({

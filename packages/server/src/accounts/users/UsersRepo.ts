@@ -76,6 +76,13 @@ export class UsersRepo extends Context.Service<
      * or if the password has changed since it was checked.
      */
     readonly lock: (id: string, passwordHash: string) => Effect.Effect<boolean>
+    /**
+     * Locks the user until the transaction ends. Returns false if its email or pending email has
+     * changed since the row was read.
+     */
+    readonly lockEmail: (
+      user: Pick<UserRow, "id" | "email" | "pending_email">
+    ) => Effect.Effect<boolean>
     readonly updatePassword: (change: PasswordHashChange) => Effect.Effect<boolean>
     /**
      * Replaces the password with one that nobody knows. Returns false if the password has changed.
@@ -168,6 +175,17 @@ export class UsersRepo extends Context.Service<
             WHERE id = ${id}
               AND password_hash = ${passwordHash}
               AND disabled_at IS NULL
+            FOR NO KEY UPDATE`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        lockEmail: Effect.fn("UsersRepo.lockEmail")(function* ({ email, id, pending_email }) {
+          const rows = yield* sql`
+            SELECT id
+            FROM users
+            WHERE id = ${id}
+              AND email = ${email}
+              AND pending_email IS NOT DISTINCT FROM ${pending_email}
             FOR NO KEY UPDATE`
           return rows.length > 0
         }, Effect.orDie),
