@@ -268,22 +268,28 @@ export class Accounts extends Context.Service<
         update: Effect.fn("Accounts.update")(function* (actor, change) {
           const row = yield* findOwnAccount(actor.user_id)
           const email = change.email ?? row.pending_email ?? row.email
-          if (email !== (row.pending_email ?? row.email)) {
-            yield* confirmOwner(row, change.current_password, actor)
-            if (email !== row.email && Option.isSome(yield* users.findByEmail(email))) {
-              return yield* new EmailTaken()
-            }
-            if (email !== row.email) yield* emailLinks.count(row, email)
-          }
           const pending_email = email === row.email ? null : email
+          const isEmailChanged = pending_email !== row.pending_email
+          if (isEmailChanged) {
+            yield* confirmOwner(row, change.current_password, actor)
+            if (pending_email !== null) {
+              if (Option.isSome(yield* users.findByEmail(email))) return yield* new EmailTaken()
+              yield* emailLinks.count(row, email)
+            }
+          }
           const updated = yield* transaction(
             Effect.gen(function* () {
-              const name = change.name === undefined ? row.name : change.name
-              const updated = yield* users.update({ id: row.id, pending_email, name })
-              if (Option.isNone(updated)) return yield* new InvalidToken()
-              if (pending_email !== row.pending_email) {
+              if (isEmailChanged) {
+                // A password change removes the email changes that the old password confirmed.
+                const isCurrent = yield* users.lock(row.id, row.password_hash)
+                if (!isCurrent) return yield* new InvalidCredentials()
                 yield* userLinks.removeAny(row.id, "email")
               }
+              const updated = yield* users.update(row.id, {
+                ...(isEmailChanged && { pending_email }),
+                ...(change.name !== undefined && { name: change.name })
+              })
+              if (Option.isNone(updated)) return yield* new InvalidToken()
               yield* audit.recordForAccount("account.updated", row.id, {
                 actor_id: actor.user_id,
                 origin: actor.origin,
@@ -294,9 +300,7 @@ export class Accounts extends Context.Service<
               return updated.value
             })
           )
-          if (pending_email !== null && pending_email !== row.pending_email) {
-            yield* emailLinks.post(updated)
-          }
+          if (isEmailChanged && pending_email !== null) yield* emailLinks.post(updated)
           return toUser(updated)
         }),
 

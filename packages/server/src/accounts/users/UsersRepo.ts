@@ -54,8 +54,10 @@ export class UsersRepo extends Context.Service<
     readonly lockAll: Effect.Effect<void>
     readonly find: (id: string) => Effect.Effect<Option.Option<UserRow>>
     readonly findByEmail: (email: string) => Effect.Effect<Option.Option<UserRow>>
+    /** Changes only the given fields, because others may have changed since the row was read. */
     readonly update: (
-      user: Pick<UserRow, "id" | "pending_email" | "name">
+      id: string,
+      change: { readonly pending_email?: string | null; readonly name?: string | null }
     ) => Effect.Effect<Option.Option<UserRow>>
     /**
      * Replaces the email with the verified one, unless the row's email or pending email has
@@ -134,10 +136,11 @@ export class UsersRepo extends Context.Service<
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        update: Effect.fn("UsersRepo.update")(function* ({ id, name, pending_email }) {
+        update: Effect.fn("UsersRepo.update")(function* (id, { name, pending_email }) {
           const rows = yield* sql<UserRow>`
             UPDATE users
-            SET pending_email = ${pending_email}, name = ${name}
+            SET pending_email = ${pending_email === undefined ? sql`pending_email` : pending_email},
+                name = ${name === undefined ? sql`name` : name}
             WHERE id = ${id}
             RETURNING *`
           return Option.fromNullishOr(rows[0])

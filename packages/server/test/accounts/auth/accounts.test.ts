@@ -6,6 +6,7 @@ import {
   ask,
   createKey,
   logIn,
+  type Member,
   statusAndError,
   password,
   randomEmail,
@@ -249,6 +250,38 @@ layer(twoTestNodesLayer())("an account", (it) => {
       assert.strictEqual(statusAndError(changed!), "200")
       const sessions = yield* sql`SELECT id FROM sessions WHERE user_id = ${member.user_id}`
       assert.strictEqual(sessions.length, 1)
+    })
+  )
+
+  it.effect("has no pending email after a change of the password, whatever else changes", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const change = ({ access_token }: Member, body: object) =>
+        ask("PATCH", "/v1/auth/me", { token: access_token, body, at: "otherUrl" })
+      const raceWithPassword = Effect.fnUntraced(function* (member: Member, changes: object) {
+        const body = { current_password: password, new_password: newPassword }
+        const [replaced, changed] = yield* collide(
+          sql`SELECT id FROM users WHERE id = ${member.user_id} FOR UPDATE`,
+          [
+            ask("POST", "/v1/auth/password", { token: member.access_token, body }),
+            change(member, changes)
+          ]
+        )
+        const token: string = replaced!.body.access_token
+        const { body: user } = yield* ask("GET", "/v1/auth/me", { token })
+        return { status: statusAndError(changed!), pending: user.pending_email, name: user.name }
+      })
+      const email = randomEmail()
+
+      const renamed = yield* signUp()
+      yield* change(renamed, { email, current_password: password })
+      const afterName = yield* raceWithPassword(renamed, { name: "Ada" })
+      assert.deepStrictEqual(afterName, { status: "200", pending: null, name: "Ada" })
+
+      const changes = { email, current_password: password }
+      const { pending, status } = yield* raceWithPassword(yield* signUp(), changes)
+      assert.oneOf(status, ["200", "401 invalid_credentials"])
+      assert.isNull(pending)
     })
   )
 
