@@ -60,10 +60,11 @@ layer(testAppLayer())("an account created by makeAccount", (it) => {
   it.effect("has the same rows in all tables as after a registration and a login", () =>
     Effect.gen(function* () {
       const registered = yield* registerAndLogIn()
+      const signedUp = yield* signUp()
       yield* waitUntilEventsLinked
       const expected = yield* rowReader(registered)
       assert.containsAllKeys(expected, ["audit_events", "memberships", "sessions", "users"])
-      assert.deepStrictEqual(yield* rowReader(yield* signUp()), expected)
+      assert.deepStrictEqual(yield* rowReader(signedUp), expected)
     })
   )
 
