@@ -26,7 +26,7 @@ const setUp = Effect.gen(function* () {
     INSERT INTO notification_channels (
       id, workspace_id, name, kind, config, sealed_secrets, confirmed, created_at, updated_at
     )
-    VALUES (${id}, ${own}, 'ops', 'email', '{}', '', false, ${now}, ${now})`
+    VALUES (${id}, ${own}, 'ops', 'email', '{"to":"a@b.test"}', '', false, ${now}, ${now})`
   const look = Effect.map(
     sql<{
       readonly confirmed: boolean
@@ -61,9 +61,9 @@ layer(
     Effect.gen(function* () {
       const repo = yield* ChannelsRepo
       const { id, look, other, own } = yield* setUp
-      yield* repo.confirmByLink(other, id, now)
+      yield* repo.confirmByLink(other, id, "a@b.test", now)
       assert.deepInclude(yield* look, { confirmed: false })
-      yield* repo.confirmByLink(own, id, now)
+      yield* repo.confirmByLink(own, id, "a@b.test", now)
       assert.deepInclude(yield* look, { confirmed: true })
     })
   )

@@ -5,6 +5,7 @@ import { mailLinkTo } from "../../src/notifications/channels/mailLinks.ts"
 import { Secrets } from "../../src/core/Secrets.ts"
 import { linkTokenFor } from "../accounts/email/linkTokenFor.ts"
 import { ask, type Member, statusAndError, password, randomEmail, signUp } from "../support/http.ts"
+import { collide } from "../support/collide.ts"
 import { testAppLayer, testConfig, testNow } from "../support/TestApp.ts"
 import { notificationClientOf } from "./support/channels.ts"
 
@@ -171,6 +172,27 @@ layer(withMail)("An email channel", (it) => {
       const moved = yield* channels.update(body.id, { config: { to: randomEmail() } })
       assert.isFalse(moved.body.confirmed)
       assert.strictEqual((yield* ask("POST", confirm)).status, 404)
+    })
+  )
+
+  it.effect("that gets another address meanwhile is not confirmed by the old one's link", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { channels } = yield* setUp
+      const to = randomEmail()
+      const { body } = yield* channels.create(stranger(to))
+      const link = mailLinkTo(
+        ring,
+        "",
+        "confirm",
+        { id: body.id, config: { to } },
+        new Date(testNow)
+      )
+      yield* collide(sql`SELECT id FROM notification_channels WHERE id = ${body.id} FOR UPDATE`, [
+        Effect.asVoid(channels.update(body.id, { config: { to: randomEmail() } })),
+        Effect.asVoid(ask("POST", link))
+      ])
+      assert.isFalse((yield* channels.get(body.id)).body.confirmed)
     })
   )
 

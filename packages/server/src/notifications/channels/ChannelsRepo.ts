@@ -251,9 +251,11 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
+        /** Returns false if the channel was deleted, or no longer sends to the address. */
         confirmByLink: Effect.fn("ChannelsRepo.confirmByLink")(function* (
           workspaceId: AuthorizedWorkspaceId,
           id: string,
+          to: string,
           now: Date
         ) {
           const confirmed = yield* sql`
@@ -261,8 +263,11 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
             SET confirmed = true, by_membership = false, updated_at = ${now}
             WHERE workspace_id = ${workspaceId}
               AND id = ${id}
+              AND config ->> 'to' = ${to}
             RETURNING id`
-          if (confirmed.length > 0) yield* updateNextDeliveries(sql, [id], now)
+          if (confirmed.length === 0) return false
+          yield* updateNextDeliveries(sql, [id], now)
+          return true
         }, Effect.orDie),
 
         /** Confirms the channels to a member's address, unless the address refuses emails. */

@@ -106,10 +106,16 @@ export class Consent extends Context.Service<Consent>()(
           yield* deliveries.write([mail], now)
         }),
 
-        /** Records that somebody opened the link in the email. This also overrides a refusal. */
+        /**
+         * Records that the recipient consents by the link in the email. This also overrides a
+         * refusal. Returns false if the channel no longer sends to this address.
+         */
         confirm: Effect.fn("Consent.confirm")(function* (channel: ChannelRow, now: Date) {
-          yield* channels.confirmByLink(channel.workspace_id, channel.id, now)
-          yield* channels.removeRefusals(channel.workspace_id, hashesOf(addressOf(channel)))
+          const to = addressOf(channel)
+          const { id, workspace_id } = channel
+          if (!(yield* channels.confirmByLink(workspace_id, id, to, now))) return false
+          yield* channels.removeRefusals(workspace_id, hashesOf(to))
+          return true
         }),
 
         /** Pauses all of the workspace's channels to this channel's address. */

@@ -35,18 +35,19 @@ export const linkRoutesLayer = Layer.unwrap(
     })
 
     const confirm = Effect.fnUntraced(function* (channel: ChannelRow) {
-      if (channel.confirmed) return
-      const now = yield* DateTime.nowAsDate
-      yield* consent.confirm(channel, now)
+      if (channel.confirmed) return true
+      if (!(yield* consent.confirm(channel, yield* DateTime.nowAsDate))) return false
       yield* audit.recordInWorkspace("notification_channel.confirmed", channel.workspace_id, {
         actor_id: null,
         subject_id: channel.id,
         origin: yield* requestOrigin
       })
+      return true
     }, transaction)
 
     const unsubscribe = Effect.fnUntraced(function* (channel: ChannelRow) {
       yield* consent.refuse(channel, yield* requestOrigin)
+      return true
     }, transaction)
 
     const actions = { confirm, unsubscribe }
@@ -69,8 +70,8 @@ export const linkRoutesLayer = Layer.unwrap(
           const channel = yield* channelBehind(what)
           if (channel === "expired") return linkExpired
           if (channel === undefined) return expiredLinkPage
-          yield* actions[what](channel)
-          return linkPage(texts[what].done)
+          const isDone = yield* actions[what](channel)
+          return isDone ? linkPage(texts[what].done) : expiredLinkPage
         })
       )
     ])
