@@ -12,7 +12,7 @@ import {
   optionalWithNote
 } from "../shared/requests/optionalWithDefault.ts"
 import { label } from "../shared/Text.ts"
-import { createdAt, updatedAt } from "../shared/Timestamp.ts"
+import { createdAt, Timestamp, updatedAt } from "../shared/Timestamp.ts"
 import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
 
 const maxConcurrency = 1_000
@@ -132,6 +132,12 @@ export const Queue = Schema.Struct({
   waiting: Schema.Int.annotate({
     description: `The number of runs that are due and wait for a slot, counted up to ${maxCountedRuns}.`
   }),
+  waiting_since: Schema.NullOr(Timestamp).annotate({
+    description:
+      "When the run that has waited longest for a slot was due. If this time is long ago, the queue is paused, " +
+      "blocked or too slow. Null if no run waits.",
+    examples: ["2026-01-31T09:12:00.000Z"]
+  }),
   ...authorFields,
   created_at: createdAt,
   updated_at: updatedAt
@@ -150,6 +156,7 @@ export const Queue = Schema.Struct({
       paused: false,
       running: 2,
       waiting: 348,
+      waiting_since: "2026-01-31T09:12:00.000Z",
       ...exampleAuthors,
       created_at: "2026-01-31T09:30:00.000Z",
       updated_at: "2026-01-31T09:30:00.000Z"

@@ -59,7 +59,10 @@ export class QueuesApi extends HttpApiGroup.make("queues")
     HttpApiEndpoint.get("get", "/:queue_id", { params: queue, success: Queue, error: NotFound })
       .annotate(Access, Access.scope("tasks:read"))
       .annotateMerge(
-        docs("Get a queue", "The queue, and how many of its runs are in progress and waiting.")
+        docs(
+          "Get a queue",
+          "The queue, how many of its runs are in progress and waiting, and since when they wait."
+        )
       ),
 
     ...versionEndpoints({

@@ -79,7 +79,7 @@ export class QueuesResource extends Resource {
   /**
    * Get a queue.
    *
-   * The queue, and how many of its runs are in progress and waiting.
+   * The queue, how many of its runs are in progress and waiting, and since when they wait.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
    *
@@ -258,6 +258,11 @@ export interface Queue {
   readonly running: number
   /** The number of runs that are due and wait for a slot, counted up to 10000. */
   readonly waiting: number
+  /**
+   * When the run that has waited longest for a slot was due. If this time is long ago, the queue is
+   * paused, blocked or too slow. Null if no run waits.
+   */
+  readonly waiting_since: Timestamp | null
   /** Who created the record. Null if unknown. */
   readonly created_by: Actor | null
   /** Who last changed the definition. Null if unknown. */

@@ -37,7 +37,7 @@ export { parseExchangeText } from "./history/exchangeText.ts"
 export { firstIdAt } from "./RunId.ts"
 export { RunQueue } from "./RunQueue.ts"
 export { hasBegun, apiStatus } from "./RunState.ts"
-export { dueCountSql } from "./queues/nextParkedRunsSql.ts"
+export { dueCountSql, firstDueTimeSql } from "./queues/nextParkedRunsSql.ts"
 export {
   flowKeyOfRun,
   flowPartsOf,

@@ -174,7 +174,7 @@ export class Queues extends Context.Service<
         }
         yield* repo.insert(queue)
         yield* changeLog.record(changeOf(undefined, queue))
-        return toQueue({ ...queue, running: 0, waiting: 0 })
+        return toQueue({ ...queue, running: 0, waiting: 0, waiting_since: null })
       })
 
       const findKeyHolder = (workspaceId: AuthorizedWorkspaceId, key: string | null | undefined) =>

@@ -8,7 +8,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { RecordedDefinition } from "../../accounts/index.ts"
 import { failIfKeyTaken } from "../../core/index.ts"
-import { dueCountSql } from "../../engine/index.ts"
+import { dueCountSql, firstDueTimeSql } from "../../engine/index.ts"
 import {
   countRows,
   isListedAfter,
@@ -18,7 +18,8 @@ import {
   matchesFilters,
   type PageRow,
   sortColumn,
-  timestampOf
+  timestampOf,
+  timestampOrNull
 } from "../../store/index.ts"
 
 export interface QueueRow {
@@ -33,6 +34,7 @@ export interface QueueRow {
   readonly paused: boolean
   readonly running: number
   readonly waiting: number
+  readonly waiting_since: Date | null
   readonly created_by: Actor | null
   readonly updated_by: Actor | null
   readonly created_at: Date
@@ -41,7 +43,7 @@ export interface QueueRow {
 
 type QueueFilters = ListFilters
 
-export type StoredQueue = Omit<QueueRow, "running" | "waiting">
+export type StoredQueue = Omit<QueueRow, "running" | "waiting" | "waiting_since">
 
 export const toQueue = (row: QueueRow): Queue => ({
   id: row.id,
@@ -55,6 +57,7 @@ export const toQueue = (row: QueueRow): Queue => ({
   paused: row.paused,
   running: row.running,
   waiting: row.waiting,
+  waiting_since: timestampOrNull(row.waiting_since),
   created_by: row.created_by,
   updated_by: row.updated_by ?? row.created_by,
   created_at: timestampOf(row.created_at),
@@ -125,7 +128,12 @@ export class QueuesRepo extends Context.Service<
           )
           + (SELECT count(*) FROM unnest(held_until) AS held (until) WHERE until > now())
         )::int AS running,
-        (${sql.literal(dueCountSql("queues.id", maxCountedRuns))}) AS waiting`
+        (${sql.literal(dueCountSql("queues.id", maxCountedRuns))}) AS waiting,
+        (
+          SELECT first.due_at
+          FROM (${sql.literal(firstDueTimeSql("queues.id"))}) AS first
+          WHERE first.due_at <= now()
+        ) AS waiting_since`
 
       const findWhere = Effect.fn("QueuesRepo.find")(function* (
         workspaceId: AuthorizedWorkspaceId,

@@ -78,6 +78,7 @@ layer(testAppLayer())("queue records", (it) => {
         paused: false,
         running: 0,
         waiting: 0,
+        waiting_since: null,
         created_by: created.body.created_by,
         updated_by: created.body.created_by,
         created_at: "2026-06-01T12:00:00.000Z",
@@ -284,6 +285,31 @@ layer(testAppLayer())("the queue of a task", (it) => {
       })
       assert.strictEqual(many.body.count, 1)
       assert.deepStrictEqual(yield* queuesOfRuns(again.id), [inQueue(queue_id), inQueue(queue_id)])
+    })
+  )
+
+  it.effect("says since when the run that has waited longest is due, whatever its priority", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { delayed, queues } = yield* setUp
+      const { id: queue_id } = (yield* queues.create()).body
+      const addRun = Effect.fnUntraced(function* (priority: number, dueAt: string) {
+        const task = (yield* delayed.create({ queue_id, priority })).body
+        yield* sql`
+          UPDATE runs
+          SET due_at = ${dueAt}
+          WHERE task_id = ${task.id}`
+        const { waiting, waiting_since } = (yield* queues.get(queue_id)).body
+        return [waiting, waiting_since]
+      })
+      // The clock of the database decides what is due.
+      assert.deepStrictEqual(yield* addRun(100, "2999-01-01T00:00:00Z"), [0, null])
+      const noon = "2026-06-01T12:00:00.000Z"
+      assert.deepStrictEqual(yield* addRun(5, noon), [1, noon])
+      const morning = "2026-06-01T09:00:00.000Z"
+      assert.deepStrictEqual(yield* addRun(-5, morning), [2, morning])
+      assert.deepStrictEqual(yield* addRun(50, "2026-06-01T10:00:00.000Z"), [3, morning])
+      assert.deepStrictEqual((yield* queues.list()).body.data, [(yield* queues.get(queue_id)).body])
     })
   )
 
