@@ -96,7 +96,16 @@ const recordKinds: ReadonlyArray<RecordKind> = [
     name: "queues",
     singular: "a queue",
     path: "queues",
-    columns: ["key", "name", "max_concurrency", "rate_per_second", "paused", "running", "waiting"],
+    columns: [
+      "key",
+      "name",
+      "max_concurrency",
+      "rate_per_second",
+      "paused",
+      "running",
+      "waiting",
+      "waiting_since"
+    ],
     actions: pausable,
     example: "billing",
     hasKeys: true
