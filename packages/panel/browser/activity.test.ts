@@ -62,7 +62,7 @@ describe.skipIf(skipReason !== undefined)("the runs of tasks", () => {
     await list.getByRole("row", { name: /Failing.*Broken.*Cron task/s }).waitFor()
     expect(await list.getByRole("link").allInnerTexts()).toEqual(["Broken", "Execution", "Task"])
     const state = page.getByRole("list", { name: "State of the workspace" })
-    await state.getByText("Runs wait in 1 queue").waitFor()
+    await state.getByText(/^Runs wait in 1 queue, the longest for \d+ s$/).waitFor()
     await state.getByRole("link", { name: "1 open incident (1 task)" }).click()
     await page.getByRole("row", { name: /Open.*Broken/ }).waitFor()
     const { data: open } = await client.incidents.list({ open: "true" })

@@ -38,6 +38,10 @@ describe.skipIf(skipReason !== undefined)("a queue", () => {
     const { data } = await person.client.queues.list({ limit: 1 })
     expect(data[0]?.waiting).toBe(1)
     await row.locator(".bg-warn").waitFor()
+    await row
+      .getByText(/^for \d+ s$/)
+      .last()
+      .waitFor()
 
     await menu.click()
     await page.getByRole("menuitem", { name: "Delete" }).click()

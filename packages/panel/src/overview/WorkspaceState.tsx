@@ -8,6 +8,8 @@ import { channelsOptions } from "../notifications/queries.ts"
 import { queueQueries } from "../queues/queries.ts"
 import { Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
+import { useNow } from "../ui/values/clock.ts"
+import { roundedDuration } from "../ui/values/format.ts"
 import { StatusDot, type Tone } from "../ui/values/Status.tsx"
 import { allWorkersOptions, pollWorkersMs } from "../workers/queries.ts"
 import { failingTasksOptions, latestFailuresSearch, maxFailingTasks } from "./prefetchOverview.ts"
@@ -113,7 +115,8 @@ const useOtherParts = () => {
       paused_reason !== null || (!paused && last_delivery?.delivered === false)
   )
   const away = (workers.data ?? []).filter(({ status }) => status === "offline")
-  const full = queues.rows.filter(({ waiting }) => waiting > 0)
+  const now = useNow()
+  const waiting = queues.rows.map(({ waiting_since }) => waiting_since).filter((at) => at !== null)
   const parts = [
     ...partOf("bad", "notifications", broken.length, (count) =>
       count === 1 ? "1 channel does not deliver" : `${count} channels do not deliver`
@@ -121,9 +124,10 @@ const useOtherParts = () => {
     ...partOf("bad", "workers", away.length, (count) =>
       count === 1 ? "1 worker is offline" : `${count} workers are offline`
     ),
-    ...partOf("warn", "queues", full.length, (count) =>
-      count === 1 ? "Runs wait in 1 queue" : `Runs wait in ${count} queues`
-    )
+    ...partOf("warn", "queues", waiting.length, (count) => {
+      const longest = roundedDuration(Math.max(0, ...waiting.map((at) => now - Date.parse(at))))
+      return `Runs wait in ${count} ${count === 1 ? "queue" : "queues"}, the longest for ${longest}`
+    })
   ]
   // If one of these queries failed, the page must not say that nothing is wrong.
   const failed = [channels, workers, queues].find(({ error }) => error !== null)

@@ -7,6 +7,7 @@ import { useCreateSheet } from "../ui/actions/useCreateSheet.tsx"
 import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { type Column, List, menuColumn, rowDetailClass } from "../ui/lists/List.tsx"
 import { Status } from "../ui/values/Status.tsx"
+import { ElapsedTime } from "../ui/values/Time.tsx"
 import { PausedBy } from "../versions/PausedBy.tsx"
 import { describeLimits } from "./describeLimits.ts"
 import { pollQueuesMs, queueQueries } from "./queries.ts"
@@ -77,6 +78,10 @@ const countLimit = 10_000
 
 const waitingIn = ({ waiting }: Queue) => (waiting >= countLimit ? `${countLimit}+` : waiting)
 
+/** How long the run that has waited longest has waited. Shows nothing if no run waits. */
+const LongestWait = ({ queue: { waiting_since } }: { readonly queue: Queue }) =>
+  waiting_since !== null && <ElapsedTime at={waiting_since} />
+
 const facts: ReadonlyArray<Column<Queue>> = [
   {
     key: "status",
@@ -96,7 +101,7 @@ const facts: ReadonlyArray<Column<Queue>> = [
           {queue.paused && <Paused queue={queue} />}
         </span>
         <span className="block truncate text-xs text-faint nums sm:hidden">
-          {queue.running} running, {waitingIn(queue)} waiting
+          {queue.running} running, {waitingIn(queue)} waiting <LongestWait queue={queue} />
         </span>
       </>
     )
@@ -112,6 +117,12 @@ const facts: ReadonlyArray<Column<Queue>> = [
     head: "Waiting",
     className: "w-18 shrink-0 text-right nums max-sm:hidden",
     cell: waitingIn
+  },
+  {
+    key: "longest",
+    head: "Longest wait",
+    className: "w-24 shrink-0 text-right max-sm:hidden",
+    cell: (queue) => <LongestWait queue={queue} />
   }
 ]
 
