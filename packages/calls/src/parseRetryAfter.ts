@@ -1,4 +1,5 @@
-const maxRetryAfterSeconds = 3_600
+/** The longest wait that a response can ask for. */
+export const maxRetryAfterSeconds = 3_600
 
 /**
  * Parses `Retry-After` to a number of seconds. RFC 9110 allows seconds or one of three forms of an

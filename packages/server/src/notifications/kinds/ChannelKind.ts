@@ -1,6 +1,7 @@
 import type { CallMethod } from "@scheduling/domain/calls/HttpCall"
 import type { DeliveryKind } from "@scheduling/domain/notifications/NotificationDelivery"
 import type { CallResult } from "@scheduling/calls/CallResult"
+import { maxRetryAfterSeconds } from "@scheduling/calls/parseRetryAfter"
 import { Effect, type Schema } from "effect"
 import type { Mail, SendResult } from "../../mail/index.ts"
 import type { Message } from "./Message.ts"
@@ -136,7 +137,8 @@ export const classifyProviderResponse = (
   const error = reasonOf(result, answer)
   const gone = result.status_code !== null && rules.isGone?.(answer) === true
   if (!gone && (result.outcome === "retryable" || rules.isRetryable?.(answer) === true)) {
-    const after_seconds = rules.afterSeconds?.(answer) ?? result.retry_after_seconds
+    const asked = rules.afterSeconds?.(answer) ?? result.retry_after_seconds
+    const after_seconds = asked === null ? null : Math.min(Math.max(asked, 0), maxRetryAfterSeconds)
     return { ...base, outcome: "again", error, after_seconds }
   }
   return { ...base, outcome: "never", error, gone }

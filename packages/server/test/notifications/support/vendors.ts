@@ -522,6 +522,7 @@ export const vendors: ReadonlyArray<Vendor> = [
       ["never gone", { status: 401, body: { errcode: "M_UNKNOWN_TOKEN", error: "Unrecognised" } }],
       ["never gone", { status: 403, body: { errcode: "M_FORBIDDEN", error: "not in room" } }],
       ["again 3", { status: 429, body: { errcode: "M_LIMIT_EXCEEDED", retry_after_ms: 2_345 } }],
+      ["again 3600", { status: 429, body: { errcode: "M_LIMIT_EXCEEDED", retry_after_ms: 1e300 } }],
       ["never", { status: 400, body: { errcode: "M_BAD_JSON" } }]
     ]
   }
