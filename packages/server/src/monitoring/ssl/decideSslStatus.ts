@@ -6,7 +6,7 @@ import { dayMs } from "../../core/index.ts"
 
 export interface SslState {
   readonly status: "new" | "up" | "warning" | "down" | "paused"
-  /** The number of consecutive checks that received no certificate. */
+  /** The number of consecutive checks that received no certificate, up to what makes it down. */
   readonly failures: number
   readonly verification: SslVerification | null
   readonly message: string | null
@@ -77,7 +77,9 @@ export const decideSslStatus = (
   const threshold = found === null ? undefined : reachedThreshold(rules, found, nowMs)
   const expiringDays =
     threshold !== undefined && threshold < (known?.announced_days ?? Infinity) ? threshold : null
-  const failures = withoutCertificate.has(check.verification) ? before.failures + 1 : 0
+  const failures = withoutCertificate.has(check.verification)
+    ? Math.min(before.failures + 1, failuresUntilDown)
+    : 0
   const status = statusAfter(before, check, failures, threshold)
   const nextCheckMs =
     failures > 0 && failures < failuresUntilDown && status !== "down"

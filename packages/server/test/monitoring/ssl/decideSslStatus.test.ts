@@ -55,6 +55,11 @@ describe("decideSslStatus", () => {
     assert.deepInclude(first?.state, { status: "up", failures: 0, verification: "ok" })
   })
 
+  it("counts failures only until it is down", () => {
+    const decisions = check(Array.from({ length: 40 }, () => bad("unreachable")))
+    assert.deepInclude(decisions.at(-1)?.state, { status: "down", failures: 2 })
+  })
+
   it("is down immediately with an invalid certificate", () => {
     const [first, second, third] = check([
       { ...saw("a"), verification: "host_mismatch", message: "It is for b." },
