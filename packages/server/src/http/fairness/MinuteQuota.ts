@@ -19,7 +19,9 @@ export class MinuteQuota {
 
   #takenAt(key: string, ms: number): number {
     const minute = Math.floor(ms / 60_000)
-    if (minute > this.#minute) {
+    // A late event can belong to the previous minute. An earlier one means that the clock was set
+    // back.
+    if (minute > this.#minute || minute < this.#minute - 1) {
       this.#minute = minute
       this.#taken = new Map()
     }
