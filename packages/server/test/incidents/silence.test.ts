@@ -14,6 +14,8 @@ import { IncidentSubscribers } from "../../src/incidents/IncidentSubscribers.ts"
 import { TimelineRepo } from "../../src/incidents/TimelineRepo.ts"
 import { Router } from "../../src/notifications/routing/Router.ts"
 import { FollowIncidentsLayer } from "../../src/notifications/sending/followIncidents.ts"
+import { DeliveriesRepo } from "../../src/notifications/sending/DeliveriesRepo.ts"
+import { newDelivery } from "../../src/notifications/sending/newDelivery.ts"
 import { alertLimits, Sender } from "../../src/notifications/sending/Sender.ts"
 import { StoreClock } from "../../src/store/StoreClock.ts"
 import { insertTask } from "../engine/runner/support/tasks.ts"
@@ -181,6 +183,26 @@ layer(Services, { timeout: "60 seconds" })("Reminders of an incident", (it) => {
       assert.lengthOf(received(), before)
       const statuses = (yield* deliveriesTo(channel)).map(({ status }) => status)
       assert.deepStrictEqual(statuses, ["cancelled"])
+    })
+  )
+
+  it.effect("leave the question to a channel's new recipient in the queue", () =>
+    Effect.gen(function* () {
+      const { access, announce, channel, incident } = yield* setUp({}, () => ({ status: 503 }))
+      yield* announce("execution.failed")
+      yield* after(0)
+      const now = yield* DateTime.nowAsDate
+      const question = newDelivery({
+        id: randomUUID(),
+        workspace_id: access.workspaceId,
+        channel_id: channel,
+        channel_kind: "email",
+        due_at: now
+      })
+      yield* (yield* DeliveriesRepo).write([question], now)
+      yield* (yield* Incidents).acknowledge(access, yield* incident)
+      const statuses = (yield* deliveriesTo(channel)).map(({ status }) => status)
+      assert.deepStrictEqual(statuses, ["cancelled", "queued"])
     })
   )
 })

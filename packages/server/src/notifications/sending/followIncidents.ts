@@ -59,8 +59,9 @@ export const FollowIncidentsLayer = Layer.effectDiscard(
         ORDER BY id
         FOR UPDATE`
       yield* lockNextDeliveries(sql, channelIds)
-      // A message about several problems, or about a recovery, is still sent.
-      const cancelled = yield* sql<{ readonly channel_id: string; readonly begun: number }>`
+      // A message about several problems, or about a recovery, is still sent. So is the question
+      // for a recipient's consent, which has no events.
+      const cancelled = yield* sql<{ readonly channel_id: string }>`
         UPDATE notification_deliveries
         SET
           status = 'cancelled',
@@ -70,9 +71,10 @@ export const FollowIncidentsLayer = Layer.effectDiscard(
         WHERE workspace_id = ${workspace_id}
           AND channel_id = ANY (${channelIds}::uuid[])
           AND status = 'queued'
+          AND begun > 0
           AND ended + other = 0
           AND subjects <@ ARRAY[${subject_id}::uuid]
-        RETURNING channel_id, begun`
+        RETURNING channel_id`
       // A channel that received no message about the problem is not notified of its end either.
       yield* sql`
         DELETE FROM notified_channels
