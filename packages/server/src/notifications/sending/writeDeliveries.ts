@@ -45,8 +45,8 @@ export const writeDeliveries = Effect.fnUntraced(function* (
         ended = deliveries.ended + given.ended,
         other = deliveries.other + given.other,
         shown = jsonb_path_query_array(deliveries.shown || given.shown, '$[0 to 9]'),
-        subjects = deliveries.subjects || given.subjects,
-        after = deliveries.after || given.after || ${earlier},
+        subjects = ARRAY (SELECT DISTINCT unnest(deliveries.subjects || given.subjects)),
+        after = ARRAY (SELECT DISTINCT unnest(deliveries.after || given.after || ${earlier})),
         -- A change of the settings may have ended the quiet hours for which the delivery waits.
         due_at = least(deliveries.due_at, given.due_at),
         give_up_at = least(deliveries.give_up_at, given.due_at + ${patience}),
