@@ -230,7 +230,7 @@ const preflight = (allow: ReadonlyArray<string>) =>
       allow: allow.join(", "),
       "access-control-allow-methods": allow.join(", "),
       "access-control-allow-headers":
-        "authorization, content-type, idempotency-key, last-event-id, x-request-id",
+        "authorization, content-type, idempotency-key, if-match, last-event-id, x-request-id",
       "access-control-max-age": "86400"
     }
   })

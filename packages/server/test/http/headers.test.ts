@@ -121,7 +121,7 @@ layer(testAppLayer())("Headers of every response", (it) => {
           const page = yield* ask(method, path, { headers: { origin: "https://app.example.com" } })
           assert.strictEqual(page.headers.get("access-control-allow-origin"), "*")
           assert.isNull(page.headers.get("access-control-allow-credentials"))
-          for (const header of ["x-request-id", "retry-after", "www-authenticate"]) {
+          for (const header of ["etag", "x-request-id", "retry-after", "www-authenticate"]) {
             assert.include(page.headers.get("access-control-expose-headers"), header)
           }
           const other = yield* ask(method, path)
@@ -149,6 +149,7 @@ layer(testAppLayer())("Headers of every response", (it) => {
             "authorization",
             "content-type",
             "idempotency-key",
+            "if-match",
             "x-request-id"
           ]) {
             assert.include(answer.headers.get("access-control-allow-headers"), header)

@@ -46,5 +46,5 @@ export class CrossOriginRules {
 const openToAll = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers":
-    "x-request-id, location, idempotent-replayed, retry-after, ratelimit, ratelimit-policy, www-authenticate, deprecation, sunset, link"
+    "etag, x-request-id, location, idempotent-replayed, retry-after, ratelimit, ratelimit-policy, www-authenticate, deprecation, sunset, link"
 }
