@@ -214,8 +214,8 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
         docs(
           "Resend a delivery",
           "Queues the same message as a new delivery. If the delivery has not finished, or its " +
-            "channel is deleted, paused or not confirmed, the response is 409. A confirmation email cannot " +
-            "be resent."
+            "channel is deleted, paused or not confirmed, the response is 409. It is also 409 while 100 " +
+            "deliveries are waiting for the channel. A confirmation email cannot be resent."
         )
       ),
 

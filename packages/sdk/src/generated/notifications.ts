@@ -368,7 +368,8 @@ export class NotificationsResource extends Resource {
    * Resend a delivery.
    *
    * Queues the same message as a new delivery. If the delivery has not finished, or its channel is
-   * deleted, paused or not confirmed, the response is 409. A confirmation email cannot be resent.
+   * deleted, paused or not confirmed, the response is 409. It is also 409 while 100 deliveries are
+   * waiting for the channel. A confirmation email cannot be resent.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.

@@ -481,6 +481,31 @@ layer(testAppLayer())("A delivery", (it) => {
     })
   )
 
+  it.effect("is not sent again while 100 others wait for its channel", () =>
+    Effect.gen(function* () {
+      const { channels } = yield* setUp
+      const sql = yield* SqlClient.SqlClient
+      const { body: channel } = yield* channels.create(slack)
+      yield* channels.test(channel.id)
+      const { body: list } = yield* channels.deliveries()
+      const [{ id }] = list.data
+      yield* sql`
+        INSERT INTO notification_deliveries (
+          id, workspace_id, channel_id, channel_kind, status, begun, ended, other, shown, subjects,
+          mergeable, due_at, give_up_at, created_at
+        )
+        SELECT
+          gen_random_uuid(), workspace_id, channel_id, channel_kind, 'queued', begun, ended, other,
+          shown, subjects, mergeable, due_at, give_up_at, created_at
+        FROM notification_deliveries, generate_series(1, 99)
+        WHERE id = ${id}`
+      assert.strictEqual((yield* channels.resend(id)).status, 202)
+      const refused = yield* channels.resend(id)
+      assert.strictEqual(statusAndError(refused), "409 conflict")
+      assert.include(refused.text, "already waiting for the channel")
+    })
+  )
+
   it.effect("of a callback is sent again to its URL", () =>
     Effect.gen(function* () {
       const { channels } = yield* setUp

@@ -120,6 +120,12 @@ export class Deliveries extends Context.Service<Deliveries>()(
               "paused"
             )
           if (!channel.confirmed) yield* conflict("notification_channel", unconfirmed, "confirmed")
+          if ((yield* repo.countWaiting(workspace_id, channel_id)) >= maxWaitingToResend) {
+            yield* conflict(
+              "notification_delivery",
+              `${maxWaitingToResend} deliveries are already waiting for the channel. Try again later.`
+            )
+          }
           return
         }
         if (target === null)
@@ -128,7 +134,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
             "The task no longer has the callback of this delivery."
           )
         const most = (yield* limits.planOf(workspace_id)).limits.waiting_callbacks
-        if ((yield* repo.countWaitingCallbacks(workspace_id)) >= most) {
+        if ((yield* repo.countWaiting(workspace_id, null)) >= most) {
           yield* conflict(
             "notification_delivery",
             `${most} callbacks are already waiting, the limit of the plan. Try again later.`
@@ -220,6 +226,12 @@ export class Deliveries extends Context.Service<Deliveries>()(
 
 const unconfirmed =
   "The recipient has not confirmed the address of the channel. Ask them to open the link in the confirmation email."
+
+/**
+ * The number of deliveries that wait for a channel from which none is sent again. It keeps a channel
+ * whose provider is down from collecting copies.
+ */
+const maxWaitingToResend = 100
 
 const maxTestsPerMinute = 6
 const minuteMs = 60_000

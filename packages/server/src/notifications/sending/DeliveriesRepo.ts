@@ -462,15 +462,17 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
         return rows.map(({ created_at }) => created_at)
       }, Effect.orDie)
 
-      const countWaitingCallbacks = Effect.fn("DeliveriesRepo.countWaitingCallbacks")(function* (
-        workspaceId: AuthorizedWorkspaceId
+      /** Counts the deliveries that wait for a channel, or the callbacks that wait if it is null. */
+      const countWaiting = Effect.fn("DeliveriesRepo.countWaiting")(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        channelId: string | null
       ) {
         const [row] = yield* sql<{ readonly waiting: number }>`
           SELECT count(*)::int AS waiting
           FROM notification_deliveries AS deliveries
           WHERE workspace_id = ${workspaceId}
             AND ${sql.literal(unfinishedDeliverySql())}
-            AND channel_id IS NULL`
+            AND ${channelId === null ? sql`channel_id IS NULL` : sql`channel_id = ${channelId}`}`
         return row?.waiting ?? 0
       }, Effect.orDie)
 
@@ -538,7 +540,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
         find,
         listAttempts,
         listTests,
-        countWaitingCallbacks,
+        countWaiting,
         cancel,
         findWorkspaceName,
         removeFinished
