@@ -80,7 +80,7 @@ export { type PausedTask, TaskPauses } from "./TaskPauses.ts"
 export { start } from "./transitions/start.ts"
 export { publishStarted } from "./publishRunChanges.ts"
 export { AgentRuns } from "./workers/AgentRuns.ts"
-export { claimForWorker, type DueWorkerRuns, findDueWorkerRuns } from "./workers/WorkerClaim.ts"
+export { claimForWorker, type DueWorkerRuns, makeFindDueWorkerRuns } from "./workers/WorkerClaim.ts"
 export { findHeldRuns, type AgentRun, type HeldRun } from "./workers/HeldRuns.ts"
 export { withCompletionRoute } from "./completions/completionRoute.ts"
 

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { setUpDelayed } from "../tasks/delayed/tasks.ts"
+import { delayedClientOf, setUpDelayed } from "../tasks/delayed/tasks.ts"
 import { ask, statusAndError } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { agentClientOf, workerClientOf } from "./workers.ts"
@@ -54,6 +54,23 @@ layer(testAppLayer())("claims of workers", (it) => {
       const late = yield* mine.agent.claim(mine.session)
       assert.strictEqual(statusAndError(late), "409 session_ended")
       assert.strictEqual(late.body.detail.reason, "lost")
+    })
+  )
+
+  it.effect("find a due run behind the future runs of any number of other labels", () =>
+    Effect.gen(function* () {
+      const { agent, member, session } = yield* setUp
+      const { create } = delayedClientOf(member)
+      const on = (label: string) => ({ run_on: { labels: [label] } })
+      yield* Effect.forEach(Array.from({ length: 130 }), (_, n) => create(on(`machine-${n}`)), {
+        concurrency: 10
+      })
+      yield* create({ ...on("office"), delay_seconds: 0 })
+      const claims = yield* Effect.forEach(Array.from({ length: 3 }), () => agent.claim(session))
+      assert.lengthOf(
+        claims.flatMap(({ body }) => body.calls),
+        1
+      )
     })
   )
 

@@ -1,6 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import { claimFoundRuns } from "../transitions/claim.ts"
 import { workerLookAheadMs } from "./AgentRunSearch.ts"
 import { variableLengthColumns } from "../../store/index.ts"
@@ -20,28 +20,63 @@ const maxCounted = 500
 
 /**
  * The maximum number of distinct label sets per workspace in one query. Usually there are only a
- * few. Runs with other sets are found after runs with these sets were claimed.
+ * few.
  */
 const maxSets = 64
 
 /**
- * Finds the runs that are due for the workers of the workspaces, now and within `workerLookAheadMs`. The
- * query skips from one set of labels to the next, so that its cost does not depend on the number of
- * waiting runs.
+ * Creates the search for the runs that are due for the workers of workspaces, now and within
+ * `workerLookAheadMs`. A query skips from one set of labels to the next, so that its cost does not
+ * depend on the number of waiting runs. In a workspace with more than `maxSets` sets, the next
+ * search continues after the last set, because the first sets may wait for workers that are offline.
  */
-export const findDueWorkerRuns = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
-  workspaces: ReadonlyArray<AuthorizedWorkspaceId>
-) {
-  const rows = yield* sql<DueRow>`
+export const makeFindDueWorkerRuns = (sql: SqlClient.SqlClient) => {
+  const reached = new Map<string, string>()
+  return Effect.fnUntraced(function* (workspaces: ReadonlyArray<AuthorizedWorkspaceId>) {
+    const column = variableLengthColumns(sql, workspaces)
+    const rows = yield* queryDueRuns(
+      sql,
+      sql`unnest(
+        ${column("uuid", (id) => id)},
+        ${column("text", (id) => reached.get(id) ?? beforeAllSets)}
+      ) AS asked (workspace_id, after_set)`
+    )
+    for (const id of workspaces) reached.delete(id)
+    for (const { last_set, workspace_id } of rows) {
+      if (workspace_id !== null && last_set !== null) reached.set(workspace_id, last_set)
+    }
+    return {
+      now_ms: rows[0]?.now_ms ?? 0,
+      found: rows.filter((row): row is DueRow & DueWorkerRuns => row.workspace_id !== null)
+    }
+  })
+}
+
+/** A JSON value that PostgreSQL sorts before all objects. */
+const beforeAllSets = "null"
+
+/** A row of the query. A row without a workspace contains only the time. */
+interface DueRow {
+  readonly now_ms: number
+  readonly workspace_id: string | null
+  readonly labels: ReadonlyArray<string> | null
+  readonly due: number | null
+  readonly upcoming_ms: ReadonlyArray<number> | null
+  /** The set of this row, if the query has not looked for further sets. */
+  readonly last_set: string | null
+}
+
+const queryDueRuns = (sql: SqlClient.SqlClient, asked: Statement.Fragment) =>
+  sql<DueRow>`
     WITH RECURSIVE sets AS (
       SELECT asked.workspace_id, first.run_on, 1 AS n
-      FROM unnest(${variableLengthColumns(sql, workspaces)("uuid", (id) => id)}) AS asked (workspace_id)
+      FROM ${asked}
       CROSS JOIN LATERAL (
         SELECT run_on
         FROM runs
         WHERE ${sql.literal(waitsForWorker)}
           AND workspace_id = asked.workspace_id
+          AND run_on > asked.after_set::jsonb
         ORDER BY run_on
         LIMIT 1
       ) AS first
@@ -63,7 +98,9 @@ export const findDueWorkerRuns = Effect.fnUntraced(function* (
       date_part('epoch', now()) * 1000 AS now_ms, counted.*
     FROM (SELECT) AS always
     LEFT JOIN (
-      SELECT sets.workspace_id, sets.run_on -> 'labels' AS labels, counted.due, counted.upcoming_ms
+      SELECT
+        sets.workspace_id, sets.run_on -> 'labels' AS labels, counted.due, counted.upcoming_ms,
+        CASE sets.n WHEN ${maxSets} THEN sets.run_on::text END AS last_set
       FROM sets
       CROSS JOIN LATERAL (
         SELECT
@@ -86,21 +123,8 @@ export const findDueWorkerRuns = Effect.fnUntraced(function* (
       ) AS counted
       WHERE counted.due > 0
         OR cardinality(counted.upcoming_ms) > 0
+        OR sets.n = ${maxSets}
     ) AS counted ON true`
-  return {
-    now_ms: rows[0]?.now_ms ?? 0,
-    found: rows.filter((row): row is DueRow & DueWorkerRuns => row.workspace_id !== null)
-  }
-})
-
-/** A row of the query. A row without a workspace contains only the time. */
-interface DueRow {
-  readonly now_ms: number
-  readonly workspace_id: string | null
-  readonly labels: ReadonlyArray<string> | null
-  readonly due: number | null
-  readonly upcoming_ms: ReadonlyArray<number> | null
-}
 
 const second = "date_bin('1 second', due_at, timestamptz 'epoch')"
 

@@ -8,7 +8,7 @@ import { elapsedMs, loop, Waker } from "../../core/index.ts"
 import {
   AgentRunSearchOfNode,
   type DueWorkerRuns,
-  findDueWorkerRuns,
+  makeFindDueWorkerRuns,
   RunnerOptions
 } from "../../engine/index.ts"
 import { batchRequests, DatabaseClock } from "../../store/index.ts"
@@ -129,8 +129,10 @@ export class Dispatch extends Context.Service<
         const remaining = new RemainingDueRuns()
         const dbClock = yield* DatabaseClock
 
+        const findDueRuns = makeFindDueWorkerRuns(sql)
+
         const read = (workspaces: ReadonlyArray<AuthorizedWorkspaceId>) =>
-          Effect.map(dbClock.sample(findDueWorkerRuns(sql, workspaces)), ({ found }) => found)
+          Effect.map(dbClock.sample(findDueRuns(workspaces)), ({ found }) => found)
 
         /**
          * Reads the due runs of workspaces. The claiming agent takes the runs that are due, and the
