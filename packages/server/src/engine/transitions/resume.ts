@@ -6,9 +6,6 @@ import { isInStoppedWorkspace } from "../stoppedWorkspace.ts"
 /** Maximum number of runs that one statement releases. */
 const batch = 500
 
-/** Maximum number of workspaces that one statement visits. */
-const maxWorkspaces = 500
-
 const isHeld = `${isInPhase("parked")} AND queue_id IS NULL`
 
 /**
@@ -20,16 +17,15 @@ const isHeld = `${isInPhase("parked")} AND queue_id IS NULL`
 export const resume = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const [released] = yield* sql<{ readonly runs: number }>`
     WITH RECURSIVE held AS (
-      SELECT 1 AS n, first.*
-      FROM (
+      (
         SELECT workspace_id
         FROM runs
         WHERE ${sql.literal(isHeld)}
         ORDER BY workspace_id
         LIMIT 1
-      ) AS first
+      )
       UNION ALL
-      SELECT held.n + 1, next.*
+      SELECT next.*
       FROM held
       CROSS JOIN LATERAL (
         SELECT workspace_id
@@ -39,7 +35,6 @@ export const resume = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
         ORDER BY workspace_id
         LIMIT 1
       ) AS next
-      WHERE held.n < ${maxWorkspaces}
     ), released AS (
       UPDATE runs
       SET state = 'ready', due_at = greatest(due_at, now())

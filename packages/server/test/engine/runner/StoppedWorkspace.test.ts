@@ -210,6 +210,33 @@ layer(Nodes.pipe(Layer.provideMerge(RunQueueLayer), Layer.provideMerge(TestDatab
     })
   )
 
+  it.effect("does not keep others stopped, however many are stopped with waiting runs", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`
+        WITH inserted AS (
+          INSERT INTO workspaces (id, name, lane, created_at)
+          SELECT ('00000000' || right(gen_random_uuid()::text, -8))::uuid, 'stopped', 0, now()
+          FROM generate_series(1, 600)
+          RETURNING id
+        ), stopped AS (
+          INSERT INTO stopped_workspaces (workspace_id, stopped_at)
+          SELECT id, now()
+          FROM inserted
+        )
+        INSERT INTO runs (workspace_id, id, task_id, scheduled_for, due_at, kind, trigger, state)
+        SELECT id, gen_random_uuid(), gen_random_uuid(), now(), now(), 'cron', 'manual', 'parked'
+        FROM inserted`
+      const workspace = yield* insertWorkspace
+      yield* stop(workspace)
+      const task_id = yield* insertTask(workspace, { url: urlOf("/resumed") })
+      yield* enqueueMany({ workspace_id: workspace, task_id }, 1)
+      yield* eventually(statesOf(workspace), (states) => states[0] === "parked")
+      yield* resume(workspace)
+      yield* eventually(readExecutions(workspace), ({ length }) => length === 1)
+    })
+  )
+
   it.effect("fails no run because no worker claims it, and its runs can be cancelled", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
