@@ -799,6 +799,7 @@ CREATE INDEX incidents_by_end ON incidents USING btree (closed_at) WHERE closed_
 CREATE INDEX incidents_by_monitor ON incidents USING btree (monitor_id) WHERE monitor_id IS NOT NULL;
 CREATE INDEX incidents_by_subject ON incidents USING btree (subject_id, id DESC);
 CREATE INDEX incidents_by_workspace ON incidents USING btree (workspace_id, id DESC);
+CREATE INDEX incidents_open_by_workspace ON incidents USING btree (workspace_id, id DESC) WHERE closed_at IS NULL;
 CREATE INDEX incidents_suppressed ON incidents USING btree (workspace_id, suppressed_by) WHERE closed_at IS NULL AND suppressed_by IS NOT NULL;
 CREATE UNIQUE INDEX incidents_open ON incidents USING btree (subject_id) WHERE closed_at IS NULL;
 
@@ -1042,6 +1043,7 @@ CREATE INDEX notification_deliveries_dropped ON notification_deliveries USING bt
 CREATE INDEX notification_deliveries_ended ON notification_deliveries USING btree (finished_at) WHERE finished_at IS NOT NULL AND (channel_id IS NOT NULL OR status <> 'delivered'::text);
 CREATE INDEX notification_deliveries_next ON notification_deliveries USING btree (lane, next_at) WHERE next_at IS NOT NULL AND channel_id IS NOT NULL;
 CREATE INDEX notification_deliveries_next_callbacks ON notification_deliveries USING btree (lane, next_at) WHERE next_at IS NOT NULL AND channel_id IS NULL;
+CREATE INDEX notification_deliveries_undelivered ON notification_deliveries USING btree (workspace_id, status, id DESC) WHERE status <> 'delivered'::text;
 CREATE INDEX notification_deliveries_unfinished ON notification_deliveries USING btree (channel_id, ordinal) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text])) AND channel_id IS NOT NULL;
 CREATE INDEX notification_deliveries_waiting_callbacks ON notification_deliveries USING btree (workspace_id) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text])) AND channel_id IS NULL;
 CREATE TRIGGER notification_deliveries_lane BEFORE INSERT ON public.notification_deliveries FOR EACH ROW EXECUTE FUNCTION lane_of_workspace();

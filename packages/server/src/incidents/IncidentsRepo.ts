@@ -219,6 +219,8 @@ export class IncidentsRepo extends Context.Service<
 
         list: Effect.fn("IncidentsRepo.list")(function* (workspaceId, filters, kinds, page) {
           const { from, open, status, subject_id, suppressed, to } = filters
+          // Open incidents are few, and have an index of their own.
+          const areOpen = open === "true" || status?.includes("closed") === false
           return yield* sql<IncidentRow>`
             SELECT *
             FROM incidents
@@ -235,7 +237,8 @@ export class IncidentsRepo extends Context.Service<
                       ELSE 'open'
                     END = ANY (${status}::text[])`
               }
-              ${open === undefined ? none : sql`AND (closed_at IS NULL) = ${open === "true"}`}
+              ${areOpen ? sql`AND closed_at IS NULL` : none}
+              ${open === "false" ? sql`AND closed_at IS NOT NULL` : none}
               ${
                 suppressed === undefined
                   ? none

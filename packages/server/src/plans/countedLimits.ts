@@ -18,7 +18,8 @@ export const countedResources = {
   chains: { table: "tasks", condition: literalCondition("kind = 'chain'") },
   second_precision_tasks: {
     table: "tasks",
-    condition: literalCondition(`(
+    // The kind keeps the query from reading the delayed tasks, which have no limit in number.
+    condition: literalCondition(`kind IN ('cron', 'chain') AND (
       firing_options ->> 'precision' = 'second'
       OR schedule ~ '^@every [1-5]?[0-9]s( |$)'
     )`)

@@ -18,6 +18,7 @@ import {
   timestampOf,
   timestampOrNull
 } from "../../store/index.ts"
+import { firstIdAt } from "../../engine/index.ts"
 import type { SealedConfig } from "../channels/ChannelSecrets.ts"
 import type { ChannelRow } from "../channels/ChannelsRepo.ts"
 import type { MessageEvent } from "../kinds/Message.ts"
@@ -416,6 +417,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
             ${kind === undefined ? sql`` : sql`AND channel_kind = ${kind}`}
             ${kind === "callback" ? sql`AND channel_id IS NULL` : sql``}
             ${status === undefined ? sql`` : sql`AND status = ${status}`}
+            ${status === undefined || status === "delivered" ? sql`` : sql`AND status <> 'delivered'`}
           ORDER BY id DESC
           LIMIT ${page.limit + 1}`
       }, Effect.orDie)
@@ -456,6 +458,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
           FROM notification_deliveries
           WHERE workspace_id = ${workspaceId}
             AND channel_id = ${channelId}
+            AND id >= ${firstIdAt(since.getTime() - clockSlackMs)}
             AND created_at > ${since}
             AND shown -> 0 ->> 'event' = 'test'
           ORDER BY created_at`
@@ -550,6 +553,9 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
 ) {
   static readonly layer = Layer.effect(this, this.make)
 }
+
+/** The tolerance for the time in an id, which is a time of the node that created the id. */
+const clockSlackMs = 5 * 60_000
 
 const batch = 1_000
 

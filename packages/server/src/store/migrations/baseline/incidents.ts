@@ -32,6 +32,9 @@ export const incidents = Effect.gen(function* () {
   yield* sql`CREATE INDEX incidents_by_monitor ON incidents (monitor_id) WHERE monitor_id IS NOT NULL`
   yield* sql`CREATE INDEX incidents_by_end ON incidents (closed_at) WHERE closed_at IS NOT NULL`
   yield* sql`CREATE UNIQUE INDEX incidents_open ON incidents (subject_id) WHERE closed_at IS NULL`
+  yield* sql`
+    CREATE INDEX incidents_open_by_workspace ON incidents (workspace_id, id DESC)
+    WHERE closed_at IS NULL`
 
   yield* sql`
     CREATE INDEX incidents_suppressed ON incidents (workspace_id, suppressed_by)

@@ -194,6 +194,10 @@ export const notifications = Effect.gen(function* () {
     CREATE INDEX notification_deliveries_by_channel
     ON notification_deliveries (workspace_id, channel_id, id DESC)`
   yield* sql`
+    CREATE INDEX notification_deliveries_undelivered
+    ON notification_deliveries (workspace_id, status, id DESC)
+    WHERE status <> 'delivered'`
+  yield* sql`
     CREATE INDEX notification_deliveries_unfinished
     ON notification_deliveries (channel_id, ordinal)
     WHERE status IN ('queued', 'sending') AND channel_id IS NOT NULL`
