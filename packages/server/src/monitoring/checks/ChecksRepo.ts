@@ -3,6 +3,7 @@ import type { Monitor } from "@scheduling/domain/monitors/Monitor"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
+import { dueMonitors, type CheckLeaseOptions } from "../dueMonitors.ts"
 import { histogramOfLatency } from "../uptime/latencies.ts"
 import { addToUptimeBucketSql, uptimeBucketWidthsSql } from "../uptime/UptimeRepo.ts"
 import { eventsTableSql, type MonitorEvent } from "../MonitorEventsRepo.ts"
@@ -47,12 +48,7 @@ export class ChecksRepo extends Context.Service<
      */
     readonly lease: (
       now: Date,
-      options: {
-        readonly limit: number
-        readonly ofWorkspace: number
-        /** Workspaces that have reached their limit of concurrent checks. */
-        readonly busy: ReadonlyArray<string>
-      }
+      options: CheckLeaseOptions
     ) => Effect.Effect<ReadonlyArray<DueMonitorRow>>
     /**
      * Writes results with their events, except for monitors that were changed or leased by another
@@ -79,34 +75,9 @@ export class ChecksRepo extends Context.Service<
         findNextCheck: monitorTableRepo<CheckedRow, CheckedColumns>(sql, checkedTable("http"))
           .findNextCheck,
 
-        lease: Effect.fn("ChecksRepo.lease")(function* (now, { busy, limit, ofWorkspace }) {
+        lease: Effect.fn("ChecksRepo.lease")(function* (now, options) {
           return yield* sql<DueMonitorRow>`
-            WITH due AS (
-              SELECT monitor_id, workspace_id, check_at
-              FROM checked_monitors
-              WHERE check_at <= ${now}
-                AND workspace_id <> ALL (${busy}::uuid[])
-              ORDER BY check_at
-              LIMIT ${maxRead}
-            ), ranked AS (
-              SELECT
-                monitor_id,
-                check_at,
-                row_number() OVER (PARTITION BY workspace_id ORDER BY check_at) AS position
-              FROM due
-            ), chosen AS MATERIALIZED (
-              SELECT checked_monitors.monitor_id
-              FROM checked_monitors
-              WHERE check_at <= ${now}
-                AND monitor_id IN (
-                  SELECT monitor_id
-                  FROM ranked
-                  WHERE position <= ${ofWorkspace}
-                  ORDER BY position, check_at
-                  LIMIT ${limit}
-                )
-              FOR UPDATE SKIP LOCKED
-            )
+            WITH ${dueMonitors(sql, "checked_monitors", now, options)}
             UPDATE checked_monitors AS k
             SET
               check_at = greatest(
@@ -194,12 +165,6 @@ export class ChecksRepo extends Context.Service<
 /** Returns a successful check's latency as a histogram, in the syntax of a PostgreSQL array. */
 const latenciesOf = ({ duration_ms, error }: Check): string | null =>
   error === null && duration_ms !== null ? `{${histogramOfLatency(duration_ms).join(",")}}` : null
-
-/**
- * The maximum number of due monitors that one call considers. If there are more, the next call
- * reads the rest.
- */
-const maxRead = 5_000
 
 /**
  * The maximum lease of a check. If a node stops, another node repeats the check after this time,
