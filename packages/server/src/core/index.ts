@@ -88,7 +88,7 @@ export {
   escapeHtml,
   escapeMarkdown,
   toOneLine,
-  disableMentions
+  escapeMarkdownAndMentions
 } from "./text.ts"
 export { version } from "./version.ts"
 export { onlyOnRunnerNodes } from "./onlyOnRunnerNodes.ts"

@@ -26,6 +26,8 @@ export const escapeMarkdown = (text: string): string =>
   text.replaceAll(/[\\`*_{}[\]()#+\-!|~<>]/g, String.raw`\$&`)
 
 /**
- * Inserts a zero-width space after each `@`, so that `@all` in the name of a task notifies nobody.
+ * Escapes Markdown, and inserts a zero-width space after each `@`, so that `@all` in the name of a
+ * task notifies nobody.
  */
-export const disableMentions = (text: string): string => text.replaceAll("@", "@\u200b")
+export const escapeMarkdownAndMentions = (text: string): string =>
+  escapeMarkdown(text).replaceAll("@", "@\u200b")

@@ -1,10 +1,8 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { httpChannelKind } from "./ChannelKind.ts"
 import { bodyLines } from "./Message.ts"
-import { truncate, escapeMarkdown, disableMentions } from "../../core/index.ts"
+import { escapeMarkdownAndMentions, truncate } from "../../core/index.ts"
 import { messageColors } from "../../mail/index.ts"
-
-const toSafeMarkdown = (text: string) => disableMentions(escapeMarkdown(text))
 
 /**
  * Sends messages to a Mattermost webhook. A 404 does not pause the channel, because a proxy also
@@ -19,12 +17,12 @@ export const mattermost = httpChannelKind({
     method: "POST",
     url,
     body: {
-      text: `**${toSafeMarkdown(message.title)}**`,
+      text: `**${escapeMarkdownAndMentions(message.title)}**`,
       attachments: [
         {
           fallback: message.title,
           color: messageColors[message.tone],
-          text: truncate(bodyLines(message).map(toSafeMarkdown).join("\n"), 7_000)
+          text: truncate(bodyLines(message).map(escapeMarkdownAndMentions).join("\n"), 7_000)
         }
       ]
     }

@@ -1,10 +1,8 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { httpChannelKind } from "./ChannelKind.ts"
 import { bodyLines } from "./Message.ts"
-import { truncate, escapeMarkdown, disableMentions } from "../../core/index.ts"
+import { escapeMarkdownAndMentions, truncate } from "../../core/index.ts"
 import { basicAuthorization, formBody, formHeaders, joinUrl } from "./fields.ts"
-
-const toSafeMarkdown = (text: string) => disableMentions(escapeMarkdown(text))
 
 /**
  * Error codes for a deleted bot or channel. The error messages are translated, so they cannot be
@@ -35,9 +33,10 @@ export const zulip = httpChannelKind({
       to: channel,
       topic,
       content: truncate(
-        [`**${toSafeMarkdown(message.title)}**`, ...bodyLines(message).map(toSafeMarkdown)].join(
-          "\n"
-        ),
+        [
+          `**${escapeMarkdownAndMentions(message.title)}**`,
+          ...bodyLines(message).map(escapeMarkdownAndMentions)
+        ].join("\n"),
         10_000
       )
     })
