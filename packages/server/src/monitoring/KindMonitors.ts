@@ -293,7 +293,7 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       }).pipe(transaction)
 
     const setPaused = (paused: boolean) =>
-      Effect.fn("Monitors.setPaused")(function* (
+      Effect.fn("KindMonitors.setPaused")(function* (
         workspaceId: AuthorizedWorkspaceId,
         id: MonitorId
       ) {
@@ -304,7 +304,7 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
     return {
       kind: table.kind,
 
-      list: Effect.fn("Monitors.list")(function* (workspaceId, query) {
+      list: Effect.fn("KindMonitors.list")(function* (workspaceId, query) {
         const page = yield* listRequest(query, monitorSorts)
         const at = yield* now
         const listed = rows.list(workspaceId, query, page, at)
@@ -317,17 +317,17 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
 
       get,
 
-      settingsOfNew: Effect.fn("Monitors.settingsOfNew")(function* (workspaceId, input) {
+      settingsOfNew: Effect.fn("KindMonitors.settingsOfNew")(function* (workspaceId, input) {
         const settings = yield* settingsOf(input)
         yield* checkTarget(workspaceId, input)
         return settings
       }),
 
-      create: Effect.fn("Monitors.create")(create, transaction, (write, workspaceId, { key }) =>
+      create: Effect.fn("KindMonitors.create")(create, transaction, (write, workspaceId, { key }) =>
         withExistingId(key, (taken) => rows.findByKey(workspaceId, taken))(write)
       ),
 
-      upsert: Effect.fn("Monitors.upsert")(
+      upsert: Effect.fn("KindMonitors.upsert")(
         function* (workspaceId, key, { depends_on = [], paused, version, ...given }) {
           const definition = given as Types["Input"]
           const dependsOn = yield* dependencies.resolve(workspaceId, depends_on)
@@ -366,7 +366,7 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
         retryOnConflict
       ),
 
-      update: Effect.fn("Monitors.update")(
+      update: Effect.fn("KindMonitors.update")(
         function* (workspaceId, id, given) {
           const { depends_on, paused, version, ...others } = given
           const changes = others as Types["Changes"] & Parameters<typeof monitors.update>[1]
@@ -390,7 +390,7 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       ),
 
       /** Deletes a monitor. The workspace is locked first, in the same order as in `create`. */
-      remove: Effect.fn("Monitors.remove")(function* (workspaceId, id, version) {
+      remove: Effect.fn("KindMonitors.remove")(function* (workspaceId, id, version) {
         yield* limits.hold(workspaceId)
         yield* checkVersion(yield* requireMonitor(rows.findForUpdate(workspaceId, id)), version)
         const monitor = yield* requireMonitor(rows.find(workspaceId, id))
@@ -406,13 +406,13 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
 
       act,
 
-      versions: Effect.fn("Monitors.versions")(function* (workspaceId, id) {
+      versions: Effect.fn("KindMonitors.versions")(function* (workspaceId, id) {
         const row = yield* requireMonitor(rows.find(workspaceId, id))
         const current = definitionOf(row, yield* now)
         return yield* changeLog.listVersions(workspaceId, row.id, current)
       }),
 
-      restore: Effect.fn("Monitors.restore")(
+      restore: Effect.fn("KindMonitors.restore")(
         function* (workspaceId, id, { stored }, version) {
           const { key, paused, ...wanted } = stored
           const { depends_on = [], ...given } = yield* decodeDefinition(table.kind, wanted)
@@ -433,7 +433,7 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
           )(write)
       ),
 
-      events: Effect.fn("Monitors.events")(function* (workspaceId, id, query) {
+      events: Effect.fn("KindMonitors.events")(function* (workspaceId, id, query) {
         yield* get(workspaceId, id)
         const page = pageRequest(query)
         const listed = yield* eventsRepo.list<Types["Details"]>(workspaceId, id, page)

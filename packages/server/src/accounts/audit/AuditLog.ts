@@ -319,7 +319,7 @@ export class AuditLog extends Context.Service<
  * event is written immediately.
  */
 const CollectedEvents = Context.Reference<Array<NewRow> | undefined>(
-  "@scheduling/server/accounts/audit/AuditLog/Later",
+  "@scheduling/server/accounts/audit/AuditLog/CollectedEvents",
   { defaultValue: () => undefined }
 )
 

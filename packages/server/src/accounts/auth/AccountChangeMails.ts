@@ -33,7 +33,7 @@ export class AccountChangeMails extends Context.Service<
       const mails = yield* AccountMails
 
       return AccountChangeMails.of({
-        send: Effect.fn("ChangeMails.send")(function* (
+        send: Effect.fn("AccountChangeMails.send")(function* (
           { email, email_verified_at },
           change,
           { ip }

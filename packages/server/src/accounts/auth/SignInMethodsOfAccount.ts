@@ -63,7 +63,7 @@ export class SignInMethodsOfAccount extends Context.Service<
       const byOperator = { actor_id: null, origin: operatorOrigin }
 
       return SignInMethodsOfAccount.of({
-        list: Effect.fn("WaysIn.list")(function* (user) {
+        list: Effect.fn("SignInMethodsOfAccount.list")(function* (user) {
           const factor = yield* factors.get(user.id)
           const off = passwordLogin === "off" ? " (PASSWORD_LOGIN=off)" : ""
           const password = factor.enabled ? "password with a second factor" : "password"
@@ -76,7 +76,7 @@ export class SignInMethodsOfAccount extends Context.Service<
           ]
         }),
 
-        unlink: Effect.fn("WaysIn.unlink")(function* (user) {
+        unlink: Effect.fn("SignInMethodsOfAccount.unlink")(function* (user) {
           const linked = yield* identities.list(user.id)
           if (linked.length === 0) return 0
           yield* identities.removeAll(user.id)
@@ -88,7 +88,7 @@ export class SignInMethodsOfAccount extends Context.Service<
           return linked.length
         }, transaction),
 
-        removePasskeys: Effect.fn("WaysIn.removePasskeys")(function* (user) {
+        removePasskeys: Effect.fn("SignInMethodsOfAccount.removePasskeys")(function* (user) {
           const removed = yield* passkeys.removeAll(user.id)
           if (removed === 0) return 0
           yield* endSessions(user)

@@ -12,7 +12,7 @@ import {
 
 /** The cost of a hash. It is OWASP's minimum for Argon2id: 19 MiB, two passes, one lane. */
 export const HashCost = Context.Reference<Argon2Parameters>(
-  "@scheduling/server/accounts/auth/HashCost",
+  "@scheduling/server/accounts/passwords/HashCost",
   {
     defaultValue: () => ({ memoryCost: 19_456, timeCost: 2, parallelism: 1 })
   }

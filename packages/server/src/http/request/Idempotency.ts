@@ -30,7 +30,7 @@ export interface IdempotentRequest<A, I> {
 export const StoredResponseLimits = Context.Reference<{
   readonly each: number
   readonly account: number
-}>("@scheduling/server/http/StoredResponseLimits", {
+}>("@scheduling/server/http/request/StoredResponseLimits", {
   defaultValue: () => ({ each: 1_000_000_000, account: 4_000_000_000 })
 })
 
@@ -68,7 +68,7 @@ export class Idempotency extends Context.Service<
      */
     readonly removeOwnedBy: (ownerId: string) => Effect.Effect<void>
   }
->()("@scheduling/server/http/Idempotency") {
+>()("@scheduling/server/http/request/Idempotency") {
   static readonly layer: Layer.Layer<Idempotency, never, Secrets | SqlClient.SqlClient> =
     Layer.effect(
       Idempotency,

@@ -72,10 +72,8 @@ export class Deliveries extends Context.Service<Deliveries>()(
         const tests = yield* repo.listTests(workspaceId, channel.id, since)
         const inTheWay = tests.at(-maxTestsPerMinute)
         if (inTheWay !== undefined) {
-          const deliveryRetryDelayMs = inTheWay.getTime() - since.getTime()
-          return yield* new RateLimited({
-            retry_after: Math.max(1, Math.ceil(deliveryRetryDelayMs / 1000))
-          })
+          const waitMs = inTheWay.getTime() - since.getTime()
+          return yield* new RateLimited({ retry_after: Math.max(1, Math.ceil(waitMs / 1000)) })
         }
         const delivery = testDelivery(yield* ids.next, channel, now)
         const workspace_name = yield* repo.findWorkspaceName(channel.workspace_id)
