@@ -50,9 +50,10 @@ const rulesOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
 ): ReadonlyMap<string, Rules> => {
   const rules = new Map<string, Rules>()
   HttpApi.reflect(api, {
+    // Otherwise each group would describe the endpoints of all groups.
+    predicate: ({ group }) => group.identifier === name,
     onGroup: () => {},
-    onEndpoint: ({ endpoint, group }) => {
-      if (group.identifier !== name) return
+    onEndpoint: ({ endpoint }) => {
       rules.set(endpoint.identifier, {
         check: unknownInputCheck(endpoint),
         locate: withLocation(endpoint)
