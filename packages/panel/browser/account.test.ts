@@ -9,6 +9,8 @@ describe.skipIf(skipReason !== undefined)("an account", () => {
   it("gets a new name and password, and ends its other sessions", async () => {
     const { page, person, problems } = await panel.openAs()
     const other = await panel.openAs(person)
+    await other.page.goto(`${panel.url()}/w/${person.workspaceId}`)
+    await other.page.getByRole("heading", { name: "Overview" }).waitFor()
     await page.goto(`${panel.url()}/account/settings`)
     await page.getByLabel("Name").fill("Countess")
     await page.getByRole("button", { name: "Save name" }).click()

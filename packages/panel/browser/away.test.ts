@@ -6,6 +6,7 @@ describe.skipIf(skipReason !== undefined)("a page whose code cannot be loaded", 
 
   it("shows the problem while the service is away, and recovers", async () => {
     const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}`)
     await page.getByRole("heading", { name: "Overview" }).waitFor()
     await panel.service().stop()
     await page.getByRole("status").getByText("The service cannot be reached.").waitFor()
@@ -20,7 +21,8 @@ describe.skipIf(skipReason !== undefined)("a page whose code cannot be loaded", 
   })
 
   it("is reloaded once after a new version was installed", async () => {
-    const { page } = await panel.openAs()
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}`)
     await page.getByRole("heading", { name: "Overview" }).waitFor()
     await page.route("**/assets/MonitorListPage-*.js", (route) => route.fulfill({ status: 404 }))
     let isNew = true

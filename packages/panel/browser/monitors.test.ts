@@ -179,8 +179,9 @@ describe.skipIf(skipReason !== undefined)("monitors", () => {
   it("are named in a list of incidents without further requests", async () => {
     const { page, person, problems } = await panel.openAs()
     const { client, workspaceId } = person
-    await openWithLiveEvents(page, panel.url(), () => page.reload())
-    // Leave the overview, which is shown after signing in, because it also fetches monitor names.
+    const w = `${panel.url()}/w/${workspaceId}`
+    await openWithLiveEvents(page, panel.url(), () => page.goto(w))
+    // Leave the overview, because it also fetches monitor names.
     await page.goto("about:blank")
     const fourth = await client.heartbeatMonitors.create({ name: "Sync", period_seconds: 3_600 })
     for (const name of ["Import", "Export", "Backup"]) {
@@ -189,7 +190,7 @@ describe.skipIf(skipReason !== undefined)("monitors", () => {
     }
     const asked: Array<URL> = []
     page.on("request", (request) => asked.push(new URL(request.url())))
-    await page.goto(`${panel.url()}/w/${workspaceId}/incidents`)
+    await page.goto(`${w}/incidents`)
     for (const name of ["Import", "Export", "Backup"]) {
       await page.getByRole("row", { name: new RegExp(name) }).waitFor()
     }

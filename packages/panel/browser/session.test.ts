@@ -34,7 +34,9 @@ describe.skipIf(skipReason !== undefined)("being signed in", () => {
   })
 
   it("hides the refresh token from scripts, and stores no token beyond the page", async () => {
-    const { context, page } = await panel.openAs()
+    const person = await createUser(panel.url())
+    const { context, page } = await panel.open()
+    await signIn(page, panel.url(), person)
     const seen = await page.evaluate(() => [document.cookie, JSON.stringify({ ...localStorage })])
     expect(seen.join()).not.toContain("eyJ")
     const [cookie] = await context.cookies(`${panel.url()}/panel/session`)
@@ -56,6 +58,7 @@ describe.skipIf(skipReason !== undefined)("being signed in", () => {
 
   it("ends in all tabs simultaneously", async () => {
     const { context, page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}`)
     const other = await context.newPage()
     await other.goto(`${panel.url()}/w/${person.workspaceId}/cron`)
     await other.getByRole("heading", { name: "Cron tasks" }).waitFor()
@@ -114,7 +117,8 @@ describe.skipIf(skipReason !== undefined)("being signed in", () => {
   })
 
   it("continues after a token is rejected", async () => {
-    const { page } = await panel.openAs()
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}`)
     let refused = 0
     await page.route("**/v1/workspaces/*/cron*", async (route) => {
       if (refused++ > 0) return route.continue()
@@ -177,7 +181,8 @@ describe.skipIf(skipReason !== undefined)("being signed in", () => {
   })
 
   it("creates a first heartbeat monitor and a first key", async () => {
-    const { page, problems } = await panel.openAs()
+    const { page, person, problems } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}`)
     await page.getByRole("button", { name: /Monitor a job/ }).click()
     await page.getByRole("button", { name: "Create heartbeat monitor" }).click()
     const ping = await page.getByRole("region", { name: "Ping: curl" }).textContent()

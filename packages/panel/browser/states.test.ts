@@ -232,6 +232,7 @@ describe.skipIf(skipReason !== undefined)("a limit", () => {
 
   it("429 of the rate says when the page continues", async () => {
     const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}`)
     const asked = Array.from({ length: 150 }, () =>
       person.client
         .withOptions({ maxRetries: 0 })
@@ -270,7 +271,8 @@ describe.skipIf(skipReason !== undefined)("the panel's strings", () => {
   })
 
   it("are not green if nothing has happened", async () => {
-    const { page } = await panel.openAs()
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}`)
     await page.getByText(/no task is failing. Nothing ran in the last 24 hours/).waitFor()
     const state = page.getByRole("list", { name: "State of the workspace" })
     await state.getByText("No problems right now.").waitFor()
@@ -381,6 +383,9 @@ describe.skipIf(skipReason !== undefined)("a page that is opened by its address"
 
   it("loads its code beside the session, and its data beside the workspaces", async () => {
     const { context, page, person } = await panel.openAs()
+    // The panel does not wait for the workspaces if the page is in the last one it has shown.
+    await page.goto(`${panel.url()}/w/${person.workspaceId}`)
+    await page.getByRole("heading", { name: "Overview" }).waitFor()
     const other = await context.newPage()
     const codeAsked = other.waitForRequest(/CronListPage-.*\.js/)
     const dataAsked = other.waitForRequest(/\/cron\?/)

@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, inject } from "vitest"
 import { stopAgents } from "./agent.ts"
 import { chromiumPath, connectToChromium } from "./chromium.ts"
-import { type PanelUser, signIn, createUser } from "./users.ts"
+import { type PanelUser, startSession, createUser } from "./users.ts"
 import { Service } from "./service.ts"
 
 /** Why the tests cannot run. Undefined if they can. */
@@ -54,11 +54,11 @@ const useBrowser = (url: () => string) => {
   return {
     url,
     open,
-    /** Opens a page for a person who is signed in. */
+    /** Opens an empty page for a person who is signed in. */
     openAs: async (person?: PanelUser, options: BrowserContextOptions = {}) => {
       const who = person ?? (await createUser(url()))
       const opened = await open(options)
-      await signIn(opened.page, url(), who)
+      await startSession(opened.context, url(), who)
       return { ...opened, person: who }
     }
   }

@@ -1,5 +1,5 @@
 import { SchedulingClient } from "@scheduling/sdk"
-import type { Page } from "playwright-core"
+import type { BrowserContext, Page } from "playwright-core"
 import { randomBytes } from "node:crypto"
 
 export const password = "correct horse battery staple"
@@ -33,6 +33,19 @@ export const signIn = async (page: Page, baseUrl: string, { email }: Pick<PanelU
   await page.getByLabel("Password").fill(password)
   await page.getByRole("button", { name: "Sign in" }).click()
   await page.waitForURL(/\/w\//)
+}
+
+/** Signs in without opening a page, which would take a second of CPU time. */
+export const startSession = async (
+  { request }: BrowserContext,
+  baseUrl: string,
+  { email }: Pick<PanelUser, "email">
+) => {
+  const response = await request.post(`${baseUrl}/panel/session`, {
+    headers: { origin: baseUrl, "x-panel": "1" },
+    data: { email, password }
+  })
+  if (!response.ok()) throw new Error(`the sign-in failed: ${await response.text()}`)
 }
 
 /** Signs out using the account menu. The page must have reached its final URL. */
