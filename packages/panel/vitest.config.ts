@@ -11,7 +11,8 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     // A test that passes only on the second attempt is listed as flaky, as in the other suites.
     retry: process.env["CI"] === undefined ? 0 : 1,
-    maxWorkers: 1,
+    // One process for all files, which loads the modules once.
+    isolate: false,
     fileParallelism: false
   }
 })
