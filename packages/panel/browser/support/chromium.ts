@@ -1,9 +1,13 @@
 import { existsSync } from "node:fs"
 import { type Browser, type BrowserServer, chromium } from "playwright-core"
 
-/** Chromium's paths on Debian and other systems. */
+/**
+ * Chromium's paths on Debian and other systems. The headless shell has the same engine without
+ * windows, and takes a quarter less CPU time.
+ */
 const places = [
   process.env["CHROMIUM"],
+  "/usr/bin/chromium-headless-shell",
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
   "/usr/bin/google-chrome",

@@ -8,7 +8,7 @@ import { Service } from "./service.ts"
 /** Why the tests cannot run. Undefined if they can. */
 export const skipReason =
   chromiumPath === undefined
-    ? "SKIPPED: there is no Chromium here. Install Debian's package, or name one in CHROMIUM."
+    ? "SKIPPED: there is no Chromium here. Install Debian's package chromium-headless-shell, or name one in CHROMIUM."
     : undefined
 
 if (skipReason !== undefined) console.warn(skipReason)
