@@ -4,7 +4,10 @@ import { defineConfig } from "vitest/config"
 export default defineConfig({
   test: {
     include: ["packages/panel/browser/**/*.test.ts"],
-    globalSetup: "./packages/panel/browser/support/shared.ts",
+    globalSetup: [
+      "./packages/server/test/support/storeFiles.ts",
+      "./packages/panel/browser/support/shared.ts"
+    ],
     testTimeout: 120_000,
     hookTimeout: 180_000,
     // A page may take seconds on a busy machine.

@@ -23,7 +23,7 @@ export const usePanel = () => useBrowser(() => inject("panelUrl") ?? "")
 export const useOwnPanel = (environment: NodeJS.ProcessEnv = {}, hostname?: string) => {
   let service: Service
   beforeAll(async () => {
-    service = await Service.start(environment, hostname)
+    service = await Service.start(environment, hostname, inject("storeFiles"))
   })
   afterAll(() => service[Symbol.asyncDispose]())
   return { ...useBrowser(() => service.url), service: () => service }
