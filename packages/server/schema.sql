@@ -1346,7 +1346,6 @@ END) STORED NOT NULL,
   run_on jsonb,
   worker_wait_seconds integer,
   CONSTRAINT runs_pkey PRIMARY KEY (workspace_id, id),
-  CONSTRAINT runs_task_id_slot_at_key UNIQUE (task_id, slot_at),
   CONSTRAINT runs_completion CHECK ((awaiting_since IS NOT NULL) = (state = 'awaiting'::text) AND (completes_by IS NOT NULL) = (state = 'awaiting'::text) AND (pause IS NULL OR state = 'awaiting'::text)),
   CONSTRAINT runs_lease CHECK ((lease_owner IS NOT NULL) = (state = ANY (ARRAY['leased'::text, 'running'::text]))),
   CONSTRAINT runs_start CHECK ((started_at IS NOT NULL) = (attempt > 1 OR (state = ANY (ARRAY['running'::text, 'awaiting'::text]))) AND (started_at IS NULL) = (attempt_started_at IS NULL)),
@@ -1363,6 +1362,7 @@ CREATE INDEX runs_by_chain_run ON runs USING btree (chain_run_id) WHERE chain_ru
 CREATE INDEX runs_by_due ON runs USING btree (date_bin('00:00:01'::interval, due_at, '1970-01-01 00:00:00+00'::timestamp with time zone), lane) WHERE phase = 'ready'::text AND run_on IS NULL;
 CREATE INDEX runs_by_owner ON runs USING btree (lease_owner) WHERE lease_owner IS NOT NULL;
 CREATE INDEX runs_by_slot ON runs USING btree (slot_queue_id) WHERE slot_queue_id IS NOT NULL;
+CREATE INDEX runs_by_task ON runs USING btree (task_id, (phase <> 'blocked'::text));
 CREATE INDEX runs_for_workers ON runs USING btree (workspace_id, run_on, date_bin('00:00:01'::interval, due_at, '1970-01-01 00:00:00+00'::timestamp with time zone)) WHERE phase = 'ready'::text AND run_on IS NOT NULL;
 CREATE INDEX runs_for_workers_by_due ON runs USING btree (due_at) WHERE phase = 'ready'::text AND run_on IS NOT NULL;
 CREATE INDEX runs_in_flows ON runs USING btree (queue_id) WHERE queue_id >= 'f0000000-0000-0000-0000-000000000000'::uuid AND phase <> 'parked'::text AND slot_queue_id IS DISTINCT FROM queue_id;
@@ -1371,6 +1371,7 @@ CREATE INDEX runs_of_stopped ON runs USING btree (workspace_id, due_at) WHERE ph
 CREATE INDEX runs_parked ON runs USING btree (queue_id, priority, due_at, ordinal) WHERE phase = 'parked'::text;
 CREATE INDEX runs_to_cancel ON runs USING btree (lease_owner) WHERE cancel_requested;
 CREATE INDEX runs_unclaimed ON runs USING btree (seconds_after(due_at, worker_wait_seconds)) WHERE phase = 'ready'::text AND run_on IS NOT NULL;
+CREATE UNIQUE INDEX runs_by_slot_of_task ON runs USING btree (task_id, slot_at) WHERE slot_at IS NOT NULL;
 
 CREATE TABLE search_entries (
   workspace_id uuid NOT NULL,

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import { recordUptime } from "./Absences.ts"
-import { isInPhase } from "./RunState.ts"
+import { isInPhase, isNotBlocked } from "./RunState.ts"
 import { releaseBlocked } from "./transitions/release.ts"
 import { isClockTrusted } from "./laneTurns.ts"
 import {
@@ -144,17 +144,16 @@ export const checkNodes = Effect.fnUntraced(function* (
             lease_until < now() OR suspected_at IS NOT NULL OR id NOT IN (SELECT id FROM present)
         END
     ), released AS (
-      ${releaseBlocked(
-        sql,
-        sql`(SELECT yes FROM judge)`,
-        sql`EXISTS (
+      ${releaseBlocked(sql, {
+        tasks: tasksWithBlockedRuns(sql, sql`(SELECT yes FROM judge)`),
+        unless: sql`EXISTS (
           SELECT
           FROM runs AS other
           WHERE other.task_id = runs.task_id
-            AND other.id <> runs.id
-            AND other.phase NOT IN ('parked', 'blocked')
+            AND ${sql.literal(isNotBlocked("other"))}
+            AND other.phase <> 'parked'
         )`
-      )}
+      })}
     ), ${recordUptime(sql, sql`(SELECT yes FROM judge)`)}
     SELECT
       date_part('epoch', now()) * 1000 AS now_ms,
@@ -176,6 +175,35 @@ export const checkNodes = Effect.fnUntraced(function* (
       ${sql.literal(completionDueInMsSql)} AS completion_due_in_ms`
   return row ?? (yield* Effect.die(new Error("SELECT returned no row")))
 })
+
+/** A query for the tasks with blocked runs, which skips from task to task. Empty unless `asked`. */
+const tasksWithBlockedRuns = (sql: SqlClient.SqlClient, asked: Statement.Fragment) => {
+  const isBlocked = sql.literal(isInPhase("blocked"))
+  return sql`
+    WITH RECURSIVE waiting AS (
+      (
+        SELECT task_id
+        FROM runs
+        WHERE ${isBlocked}
+          AND ${asked}
+        ORDER BY task_id
+        LIMIT 1
+      )
+      UNION ALL
+      SELECT next.task_id
+      FROM waiting
+      CROSS JOIN LATERAL (
+        SELECT task_id
+        FROM runs
+        WHERE ${isBlocked}
+          AND task_id > waiting.task_id
+        ORDER BY task_id
+        LIMIT 1
+      ) AS next
+    )
+    SELECT task_id
+    FROM waiting`
+}
 
 interface NodeCheckResult {
   readonly now_ms: number

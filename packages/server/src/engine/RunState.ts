@@ -99,6 +99,9 @@ type Phase = Exclude<RunState, "leased" | "running"> | "held"
 /** SQL condition for rows of `runs` in this phase. It matches the predicates of the indexes. */
 export const isInPhase = (phase: Phase, table = "runs") => `${table}.phase = '${phase}'`
 
+/** SQL for whether a row of `runs` is not blocked. It matches the index of the runs of a task. */
+export const isNotBlocked = (table: string) => `${table}.phase <> 'blocked'`
+
 /** SQL for whether the call of a row of `runs` has begun and its attempt has not finished. */
 export const hasBegun = (table = "runs") => `${table}.state IN ('running', 'awaiting')`
 

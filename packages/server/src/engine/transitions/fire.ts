@@ -105,7 +105,7 @@ const insertFired = (sql: SqlClient.SqlClient, node: number, fires: ReadonlyArra
       END
     FROM slots ${sql.literal(inFlow ? "LEFT JOIN flows USING (run_id)" : "")}
     WHERE refusal IS NULL
-    ON CONFLICT (task_id, slot_at) DO NOTHING
+    ON CONFLICT (task_id, slot_at) WHERE slot_at IS NOT NULL DO NOTHING
     RETURNING
       id, workspace_id, attempt, queue_id,
       date_part('epoch', due_at) * 1000 AS due_ms,

@@ -12,7 +12,7 @@ import {
   toStartedRun,
   withheldColumnOfTask
 } from "./StartedRow.ts"
-import { dueTimeWithoutSlot, hasBegun, isInPhase } from "../RunState.ts"
+import { dueTimeWithoutSlot, hasBegun, isInPhase, isNotBlocked } from "../RunState.ts"
 import { isInStoppedWorkspace } from "../stoppedWorkspace.ts"
 import { catchesUp, maxWaitingRuns, mustEnd, startsWithoutOverlapCheck } from "./mayStart.ts"
 
@@ -50,7 +50,8 @@ const stepOf = (column: "name" | "weight", version: string) => `(
 
 /**
  * SQL for the decision about a row of `runs`, joined with its row of `tasks`. Older runs of a task
- * go first: if two runs start at the same time, the newer run yields.
+ * go first: if two runs start at the same time, the newer run yields. Blocked runs, of which a task
+ * can have thousands, are found by their own index.
  */
 const result = `
   CASE
@@ -64,15 +65,25 @@ const result = `
       FROM runs AS other
       WHERE other.task_id = runs.task_id
         AND other.id <> runs.id
+        AND ${isNotBlocked("other")}
         AND (${hasBegun("other")} OR coalesce(other.chain_run_id, other.id) < runs.id)
-    ) THEN 'start'
-    WHEN runs.trigger = 'backfill' OR ${catchesUp("runs.scheduled_for")} THEN 'wait'
-    WHEN tasks.overlap = 'queue' AND (
-      SELECT count(*)
+    ) AND NOT coalesce((
+      SELECT other.id
       FROM runs AS other
       WHERE other.task_id = runs.task_id
         AND ${isInPhase("blocked", "other")}
-    ) < ${maxWaitingRuns} THEN 'wait'
+      ORDER BY other.id
+      LIMIT 1
+    ) < runs.id, false) THEN 'start'
+    WHEN runs.trigger = 'backfill' OR ${catchesUp("runs.scheduled_for")} THEN 'wait'
+    WHEN tasks.overlap = 'queue' AND NOT EXISTS (
+      SELECT
+      FROM runs AS other
+      WHERE other.task_id = runs.task_id
+        AND ${isInPhase("blocked", "other")}
+      OFFSET ${maxWaitingRuns - 1}
+      LIMIT 1
+    ) THEN 'wait'
     WHEN runs.due_at > now() THEN 'early'
     ELSE 'skipped'
   END`

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Effect } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { registerNode } from "../../../src/engine/Nodes.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
 import { type SettleableRun, makeSettlement, type TaskOfRun } from "../../../src/engine/Run.ts"
@@ -217,9 +217,6 @@ const stopAll =
       yield* clearStoppedRuns(sql, stop)
     }).pipe(sql.withTransaction)
 
-const ofTask = (sql: SqlClient.SqlClient, { task }: Fixture): Statement.Fragment =>
-  sql`task_id = ${task.task_id}`
-
 /** The cases that cause each transition. Together they cover the table in `RunState.ts`. */
 export const transitionCases: Readonly<Record<Transition, ReadonlyArray<TransitionCase>>> = {
   enqueue: [
@@ -267,7 +264,12 @@ export const transitionCases: Readonly<Record<Transition, ReadonlyArray<Transiti
           : Effect.andThen(sql`DELETE FROM queues WHERE id = ${queue}`, leaveQueue(sql, [queue]))
     }
   ],
-  release: [{ apply: (sql, fixture) => releaseBlocked(sql, ofTask(sql, fixture)) }],
+  release: [
+    {
+      apply: (sql, { task }) =>
+        releaseBlocked(sql, { tasks: sql`SELECT ${task.task_id}::uuid AS task_id` })
+    }
+  ],
   claim: [
     { apply: claimDue },
     { columns: { trigger: "schedule" }, apply: claimDue },

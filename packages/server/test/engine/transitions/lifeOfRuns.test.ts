@@ -515,7 +515,7 @@ const moveOne = Effect.fnUntraced(function* (world: World) {
 })
 
 const releaseOne = Effect.fnUntraced(function* (world: World, task = someTask(world).id) {
-  yield* releaseBlocked(world.sql, world.sql`task_id = ${task}`)
+  yield* releaseBlocked(world.sql, { tasks: world.sql`SELECT ${task}::uuid AS task_id` })
   yield* compare(world, () => world.model.release(task))
 })
 

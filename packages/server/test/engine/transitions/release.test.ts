@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { admit } from "../../../src/engine/transitions/admit.ts"
 import { finish } from "../../../src/engine/transitions/finish.ts"
-import { registerNode } from "../../../src/engine/Nodes.ts"
+import { checkNodes, registerNode } from "../../../src/engine/Nodes.ts"
 import { Partitions } from "../../../src/engine/Partitions.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
 import { start } from "../../../src/engine/transitions/start.ts"
@@ -90,6 +90,51 @@ layer(TestLayer, { excludeTestServices: true })("a run that waits for earlier on
       const again = yield* admit(sql, [queue_id], { node: there, limit: 10, except: [] })
       assert.isEmpty(again.leased)
       assert.deepStrictEqual((yield* finish(sql, [ended(next, here)])).ids, [next])
+    })
+  )
+
+  it.effect("is found without reading the thousands of runs that wait after it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* (yield* Partitions).maintain(30)
+      const workspace_id = yield* insertWorkspace
+      const task_id = yield* insertTask(workspace_id, { overlap: "queue" })
+      const node = yield* registerNode(sql, { holdsLock: false, leaseMs: 60_000 })
+      const now = Date.now()
+      const [first = "", ...others] = Array.from({ length: 3_000 }, (_, n) =>
+        makeRunId(now + n, now)
+      )
+      yield* sql`
+        INSERT INTO runs (workspace_id, id, task_id, kind, trigger, scheduled_for, due_at, state, lease_owner)
+        SELECT
+          ${workspace_id}, given.id, ${task_id}, 'cron', 'backfill', now(), now(),
+          CASE given.id WHEN ${first} THEN 'leased' ELSE 'blocked' END,
+          CASE given.id WHEN ${first} THEN ${node}::integer END
+        FROM unnest(${[first, ...others]}::uuid[]) AS given (id)`
+      yield* sql`ANALYZE runs`
+
+      const readSoFar = Effect.map(
+        sql<{ readonly rows: number }>`
+          SELECT (seq_tup_read + idx_tup_fetch)::integer AS rows
+          FROM pg_stat_xact_user_tables
+          WHERE relname = 'runs'`,
+        ([row]) => row?.rows ?? 0
+      )
+      const rowsReadBy = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>
+        sql.withTransaction(
+          Effect.gen(function* () {
+            const before = yield* readSoFar
+            yield* statement
+            return (yield* readSoFar) - before
+          })
+        )
+      const leased = { id: first, workspace_id, attempt: 1, share: 0, target: null, due_ms: now }
+      assert.isBelow(yield* rowsReadBy(start(sql, node, [leased])), 50)
+      assert.isBelow(yield* rowsReadBy(checkNodes(sql, { forMs: 60_000, isLong: true })), 50)
+      const ended = settlement({ id: first, workspace_id, task_id, lease_owner: node })
+      assert.isBelow(yield* rowsReadBy(finish(sql, [ended])), 50)
+      const next = (yield* readRuns(workspace_id)).find(({ state }) => state === "ready")
+      assert.strictEqual(next?.id, others[0])
     })
   )
 })

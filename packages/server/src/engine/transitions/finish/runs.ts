@@ -224,9 +224,11 @@ export const insertNextSteps = (sql: SqlClient.SqlClient) => sql`
 /** `released` contains the runs that were blocked by a run that has finished with all its steps. */
 export const releaseSuccessors = (sql: SqlClient.SqlClient) => sql`
     released AS (
-      ${releaseBlocked(
-        sql,
-        sql`task_id IN (SELECT task_id FROM finished WHERE next_id IS NULL)
-        AND id NOT IN (SELECT id FROM input)`
-      )}
+      ${releaseBlocked(sql, {
+        tasks: sql`
+          SELECT DISTINCT task_id
+          FROM finished
+          WHERE next_id IS NULL`,
+        except: sql`SELECT id FROM input`
+      })}
     )`

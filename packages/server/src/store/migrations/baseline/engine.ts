@@ -73,7 +73,6 @@ export const engine = Effect.gen(function* () {
       run_on jsonb,
       worker_wait_seconds integer,
       PRIMARY KEY (workspace_id, id),
-      UNIQUE (task_id, slot_at),
       CONSTRAINT runs_lease CHECK ((lease_owner IS NOT NULL) = (state IN ('leased', 'running'))),
       CONSTRAINT runs_start CHECK (
         (started_at IS NOT NULL) = (attempt > 1 OR state IN ('running', 'awaiting'))
@@ -98,6 +97,13 @@ export const engine = Effect.gen(function* () {
       autovacuum_analyze_scale_factor = 0,
       autovacuum_analyze_threshold = 5000
     )`
+  // A slot gets one run, whichever node fires it.
+  yield* sql`
+    CREATE UNIQUE INDEX runs_by_slot_of_task ON runs (task_id, slot_at)
+    WHERE slot_at IS NOT NULL`
+  // The second column lets a search for the other runs of a task pass over its blocked runs, of
+  // which there can be thousands.
+  yield* sql`CREATE INDEX runs_by_task ON runs (task_id, (phase <> 'blocked'))`
   // The index is by second and then by lane. A search for work skips the backlog of a lane in one
   // step per second of the backlog. Equal keys share space, so this index is smaller than an index
   // by due_at.
