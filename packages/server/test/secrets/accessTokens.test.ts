@@ -69,6 +69,41 @@ const fixture = Effect.gen(function* () {
   return { ...common, auth, server, target, withdrawn }
 })
 
+/** Creates a task that runs on the agent of a worker, and functions that act as the agent. */
+const agentFixture = Effect.gen(function* () {
+  const { auth, member, server, token } = yield* fixture
+  const worker = yield* workerClientOf(member).create({ labels: ["office"] })
+  const agent = agentClientOf(worker.body.token)
+  const { session } = (yield* agent.hello()).body
+  const createTask = ask("POST", `${member.workspace}/delayed`, {
+    token,
+    body: {
+      url: "http://127.0.0.1/job",
+      auth: { ...auth, client_secret: "{{ secrets.ANYWHERE }}" },
+      run_on: { labels: ["office"] },
+      delay_seconds: 0
+    }
+  })
+  yield* createTask
+  return {
+    server,
+    createTask,
+    /** The call that the agent gets next. */
+    claimed: Effect.map(
+      agent.claim(session, { slots: 1, wait_seconds: 20 }),
+      ({ body }) => body.calls[0]
+    ),
+    /** Reports that the target responded with 401. */
+    refuse: (call: { readonly run_id: string; readonly lease: string }) =>
+      agent.results(session, [{ ...successResult(call), outcome: "failed", status_code: 401 }]),
+    outcomeOf: ({ run_id }: { readonly run_id: string }) =>
+      Effect.map(
+        ask("GET", `${member.workspace}/executions/${run_id}?wait_seconds=10`, { token }),
+        ({ body }) => ({ status: body.status, attempts: body.attempts.length })
+      )
+  }
+})
+
 layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credentials", (it) => {
   it.effect("are exchanged once for a thousand runs, and nothing shows the token", () =>
     Effect.gen(function* () {
@@ -115,26 +150,8 @@ layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credenti
 
   it.effect("are exchanged again once for an agent whose call got a 401", () =>
     Effect.gen(function* () {
-      const { auth, member, server, token } = yield* fixture
+      const { claimed, outcomeOf, refuse, server } = yield* agentFixture
       const sql = yield* SqlClient.SqlClient
-      const worker = yield* workerClientOf(member).create({ labels: ["office"] })
-      const agent = agentClientOf(worker.body.token)
-      const { session } = (yield* agent.hello()).body
-      const { body: task } = yield* ask("POST", `${member.workspace}/delayed`, {
-        token,
-        body: {
-          url: "http://127.0.0.1/job",
-          auth: { ...auth, client_secret: "{{ secrets.ANYWHERE }}" },
-          run_on: { labels: ["office"] },
-          delay_seconds: 0
-        }
-      })
-      const claimed = Effect.map(
-        agent.claim(session, { wait_seconds: 20 }),
-        ({ body }) => body.calls[0]
-      )
-      const refuse = (call: { readonly run_id: string; readonly lease: string }) =>
-        agent.results(session, [{ ...successResult(call), outcome: "failed", status_code: 401 }])
       const first = yield* claimed
       yield* sql`UPDATE access_tokens SET obtained_at = now() - interval '1 minute'`
       yield* refuse(first)
@@ -143,10 +160,33 @@ layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credenti
       assert.notStrictEqual(second.headers.authorization, first.headers.authorization)
       yield* refuse(second)
       assert.strictEqual(server.asked.length, 2)
-      const path = `${member.workspace}/executions/${first.run_id}?wait_seconds=30`
-      const { body: ended } = yield* ask("GET", path, { token })
-      assert.strictEqual(ended.status, "failed", task.id)
-      assert.strictEqual(ended.attempts.length, 1)
+      assert.deepStrictEqual(yield* outcomeOf(first), { status: "failed", attempts: 1 })
+    })
+  )
+
+  it.effect("are exchanged again for an agent if another node has found that it was revoked", () =>
+    Effect.gen(function* () {
+      const { claimed, refuse } = yield* agentFixture
+      const sql = yield* SqlClient.SqlClient
+      const first = yield* claimed
+      yield* sql`UPDATE access_tokens SET sealed_token = NULL, usable_until = NULL`
+      yield* refuse(first)
+      const second = yield* claimed
+      assert.strictEqual(second.run_id, first.run_id)
+      assert.notStrictEqual(second.headers.authorization, first.headers.authorization)
+    })
+  )
+
+  it.effect("are not exchanged again for several calls that got a 401 with a new token", () =>
+    Effect.gen(function* () {
+      const { claimed, createTask, outcomeOf, refuse, server } = yield* agentFixture
+      yield* createTask
+      const calls = [yield* claimed, yield* claimed]
+      yield* Effect.forEach(calls, refuse)
+      for (const call of calls) {
+        assert.deepStrictEqual(yield* outcomeOf(call), { status: "failed", attempts: 1 })
+      }
+      assert.strictEqual(server.asked.length, 1)
     })
   )
 

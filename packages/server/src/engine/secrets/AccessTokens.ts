@@ -239,8 +239,7 @@ export class AccessTokens extends Context.Service<
           WHERE workspace_id = ${workspaceId}
             AND id = ${id}
             AND sealed_token = ${sealed}
-            AND obtained_at <= now() - ${leastAge} * interval '1 second'
-          RETURNING id`
+            AND obtained_at <= now() - ${leastAge} * interval '1 second'`
 
       return AccessTokens.of({
         get: Effect.fnUntraced(function* (workspaceId, request) {
@@ -265,10 +264,14 @@ export class AccessTokens extends Context.Service<
         }),
 
         reject: Effect.fnUntraced(function* (workspaceId, { requestId, sealed }) {
-          if (remembered.get(requestId)?.sealed !== sealed) return true
-          remembered.delete(requestId)
-          const forgotten = yield* forget(workspaceId, requestId, sealed, leastAgeSeconds)
-          return forgotten.length > 0
+          const cached = remembered.get(requestId)
+          if (cached !== undefined && cached.sealed !== sealed) return true
+          yield* forget(workspaceId, requestId, sealed, leastAgeSeconds)
+          const row = yield* find(workspaceId, requestId)
+          // The token is too new to have been revoked.
+          if (row?.sealed_token === sealed) return false
+          if (remembered.get(requestId)?.sealed === sealed) remembered.delete(requestId)
+          return true
         }, Effect.orDie)
       })
     })
