@@ -176,6 +176,16 @@ export class HeldRuns {
     return this.#finished.splice(0, count)
   }
 
+  /**
+   * Leaves out returns of runs that the agent holds again. The service has handled such a return,
+   * although its response was lost, and would take the run from the agent if it was sent again.
+   */
+  withoutReclaimed(results: ReadonlyArray<FinishedRun>): ReadonlyArray<FinishedRun> {
+    return results.filter(
+      ({ outcome, run_id }) => outcome !== "returned" || !this.#runs.has(run_id)
+    )
+  }
+
   /** Puts back results that could not be submitted. They come first in the next request. */
   putBack(results: ReadonlyArray<FinishedRun>): void {
     this.#finished.unshift(...results)

@@ -33,14 +33,16 @@ const submit = Effect.fnUntraced(function* ({ id }: Session) {
   const { receipts } = yield* retries
     .untilAnswered(
       "submitting results",
-      Effect.suspend(() =>
-        Effect.timeout(
+      Effect.suspend(() => {
+        const current = runs.withoutReclaimed(results)
+        if (current.length === 0) return Effect.succeed({ receipts: [] })
+        return Effect.timeout(
           service.results({
-            payload: { session: id, results: results.map((one) => toWorkerResult(one, nowMs())) }
+            payload: { session: id, results: current.map((one) => toWorkerResult(one, nowMs())) }
           }),
           requestTimeoutMs
         )
-      )
+      })
     )
     .pipe(Effect.onError(() => Effect.sync(() => runs.putBack(results))))
   runs.release(results)

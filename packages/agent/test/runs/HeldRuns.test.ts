@@ -158,7 +158,9 @@ describe("a held run", () => {
       results.map(({ outcome, run_id }) => [run_id, outcome]),
       [[calls[1]!.run_id, "returned"]]
     )
+    assert.deepStrictEqual(runs.withoutReclaimed(results), results)
     runs.take([calls[1]!], 1, 600)
+    assert.isEmpty(runs.withoutReclaimed(results))
     runs.release(results)
     assert.deepStrictEqual([runs.size, runs.unsent], [3, 0])
   })
