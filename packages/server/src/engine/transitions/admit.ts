@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { LeasedRun } from "../Run.ts"
 import { hasBegun, isInPhase } from "../RunState.ts"
+import { freeSlotsSql } from "../queues/freeSlotsSql.ts"
 import {
   anyParkedRunSql,
   firstDueTimeSql,
@@ -24,25 +25,11 @@ const isOpen = `(NOT queues.paused AND NOT ${isQueueInStoppedWorkspace})`
 
 const horizon = `now() + ${admitAheadMs} * interval '1 millisecond'`
 
-/**
- * SQL for how many runs of a row of `queues` may be admitted. A run holds its slot from its
- * admission until its row changes again: it finishes, waits for another attempt, or moves to
- * another queue. The slots are counted from these rows, so no counter can become wrong.
- */
+/** SQL for how many runs of a row of `queues` may be admitted. */
 const freeSlots = `
   CASE
     WHEN queues.max_concurrency IS NULL THEN ${batch}
-    ELSE queues.max_concurrency
-      - (SELECT count(*) FROM unnest(queues.held_until) AS held (until) WHERE until > now())
-      - (
-        SELECT count(*)
-        FROM (
-          SELECT
-          FROM runs
-          WHERE runs.slot_queue_id = queues.id
-          LIMIT queues.max_concurrency
-        ) AS admitted
-      )
+    ELSE ${freeSlotsSql}
   END`
 
 /**

@@ -2,6 +2,7 @@ import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
 import type { FreedSlot } from "../SettleResult.ts"
 import { isInPhase } from "../RunState.ts"
+import { freeSlotsSql } from "../queues/freeSlotsSql.ts"
 import { anyParkedRunSql, nextParkedRunsSql } from "../queues/nextParkedRunsSql.ts"
 import { isQueueInStoppedWorkspace } from "../stoppedWorkspace.ts"
 import { claimFoundRuns } from "./claim.ts"
@@ -31,17 +32,7 @@ export const handOver = (
             queues.id,
             greatest(0, least(
               count(*),
-              queues.max_concurrency
-                - (SELECT count(*) FROM unnest(queues.held_until) AS held (until) WHERE until > now())
-                - (
-                  SELECT count(*)
-                  FROM (
-                    SELECT
-                    FROM runs
-                    WHERE runs.slot_queue_id = queues.id
-                    LIMIT queues.max_concurrency
-                  ) AS admitted
-                )
+              ${sql.literal(freeSlotsSql)}
             )) AS slots
           FROM (
             SELECT given.queue_id
