@@ -16,6 +16,13 @@ export interface ServerCertificate extends ChainCertificate {
   readonly chain: ReadonlyArray<ChainCertificate>
 }
 
+/** Returns the first certificate that has expired, beginning with that of the server. */
+export const findExpired = (
+  certificate: ServerCertificate,
+  nowMs: number
+): ChainCertificate | undefined =>
+  [certificate, ...certificate.chain].find(({ valid_to }) => nowMs > valid_to)
+
 /** Limits on the stored data, because a server may send anything. */
 const maxChain = 10
 const maxNames = 100

@@ -3,7 +3,12 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { isIP, type Socket } from "node:net"
 import { checkServerIdentity, connect as connectTls } from "node:tls"
 import { describeError } from "../describeError.ts"
-import { toServerCertificate, type ServerCertificate } from "./CertificateChain.ts"
+import {
+  findExpired,
+  toServerCertificate,
+  type ChainCertificate,
+  type ServerCertificate
+} from "./CertificateChain.ts"
 import { EgressAllow, makeConnect, Resolver } from "../egress/Egress.ts"
 import { startTls, StartTlsFailed } from "./StartTls.ts"
 
@@ -130,7 +135,7 @@ export const verifyCertificate = (
     case undefined:
       break
     case "CERT_HAS_EXPIRED":
-      return check("expired", "The certificate of an issuer has expired.")
+      return check("expired", describeExpiredIssuer(findExpired(certificate, nowMs)))
     case "CERT_NOT_YET_VALID":
       return check("not_yet_valid", "The certificate of an issuer is not valid yet.")
     case "DEPTH_ZERO_SELF_SIGNED_CERT":
@@ -153,6 +158,11 @@ export const verifyCertificate = (
     `The certificate is for ${shown}${names.length > 5 ? " and others" : ""}.`
   )
 }
+
+const describeExpiredIssuer = (issuer: ChainCertificate | undefined) =>
+  issuer === undefined
+    ? "The certificate of an issuer has expired."
+    : `The certificate of the issuer ${issuer.subject} expired on ${dayOf(issuer.valid_to)}.`
 
 export interface Handshake {
   readonly certificate: ServerCertificate | undefined

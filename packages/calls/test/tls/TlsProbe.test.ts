@@ -268,6 +268,15 @@ describe("a check of a certificate", () => {
       serial: "01",
       chain: []
     }
+    const issuer = { ...certificate, subject: "CN=b", issuer: "CN=c", valid_to: 500 }
+    const withExpiredIssuer = { ...certificate, chain: [issuer] }
+    assert.strictEqual(
+      verifyCertificate(
+        { certificate: withExpiredIssuer, chainError: "CERT_HAS_EXPIRED", hostError: undefined },
+        1500
+      ).message,
+      "The certificate of the issuer CN=b expired on 1970-01-01."
+    )
     const at = (ms: number) =>
       verifyCertificate({ certificate, chainError: undefined, hostError: undefined }, ms)
         .verification
