@@ -787,6 +787,7 @@ CREATE TABLE incidents (
   recovered boolean DEFAULT false NOT NULL,
   cause_code text NOT NULL,
   cause_message text NOT NULL,
+  certificate_expires_at timestamp with time zone,
   acknowledged_by uuid,
   acknowledged_at timestamp with time zone,
   snoozed_until timestamp with time zone,

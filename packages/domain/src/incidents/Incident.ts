@@ -91,7 +91,14 @@ export type IncidentCode = typeof IncidentCode.Type
 
 export const IncidentCause = Schema.Struct({
   code: IncidentCode,
-  message: Schema.String.annotate({ description: "The reason, as a human-readable sentence." })
+  message: Schema.String.annotate({ description: "The reason, as a human-readable sentence." }),
+  certificate_expires_at: Schema.optionalKey(
+    Timestamp.annotate({
+      description:
+        "When the certificate expired or will expire. Only with the codes `expired` and `certificate_expiring`, " +
+        "and only if the server sent the certificate."
+    })
+  )
 }).annotate({ identifier: "IncidentCause", description: "Why the incident opened." })
 export type IncidentCause = typeof IncidentCause.Type
 

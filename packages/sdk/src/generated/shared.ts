@@ -1235,6 +1235,11 @@ export interface IncidentCause {
   readonly code: IncidentCode
   /** The reason, as a human-readable sentence. */
   readonly message: string
+  /**
+   * When the certificate expired or will expire. Only with the codes `expired` and
+   * `certificate_expiring`, and only if the server sent the certificate.
+   */
+  readonly certificate_expires_at?: Timestamp
 }
 
 /**

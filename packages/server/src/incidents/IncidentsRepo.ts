@@ -40,6 +40,7 @@ export interface IncidentRow {
   readonly recovered: boolean
   readonly cause_code: IncidentCode
   readonly cause_message: string
+  readonly certificate_expires_at: Date | null
   readonly acknowledged_by: string | null
   readonly acknowledged_at: Date | null
   readonly snoozed_until: Date | null
@@ -98,11 +99,12 @@ type ChangedIncident = Pick<
   | "subject_name"
   | "cause_code"
   | "cause_message"
+  | "certificate_expires_at"
 >
 
 const changedColumns =
   "incidents.id, incidents.workspace_id, incidents.subject_kind, incidents.subject_id, " +
-  "incidents.subject_name, incidents.cause_code, incidents.cause_message"
+  "incidents.subject_name, incidents.cause_code, incidents.cause_message, incidents.certificate_expires_at"
 
 const subjectOf = ({
   subject_id: id,
@@ -110,10 +112,20 @@ const subjectOf = ({
   subject_name: name
 }: Pick<IncidentRow, "subject_id" | "subject_kind" | "subject_name">) => ({ kind, id, name })
 
+const causeOf = ({
+  cause_code: code,
+  cause_message: message,
+  certificate_expires_at: expiresAt
+}: ChangedIncident): IncidentCause => ({
+  code,
+  message,
+  ...(expiresAt !== null && { certificate_expires_at: timestampOf(expiresAt) })
+})
+
 const eventIncident = (row: ChangedIncident): EventIncident => ({
   id: row.id,
   subject: subjectOf(row),
-  cause: { code: row.cause_code, message: row.cause_message }
+  cause: causeOf(row)
 })
 
 const toLiveChange =
@@ -128,7 +140,7 @@ export const toIncident = (row: IncidentRow): Incident => ({
     row.closed_at !== null ? "closed" : row.acknowledged_at !== null ? "acknowledged" : "open",
   opened_at: timestampOf(row.opened_at),
   closed_at: timestampOrNull(row.closed_at),
-  cause: { code: row.cause_code, message: row.cause_message },
+  cause: causeOf(row),
   acknowledged_by: row.acknowledged_by,
   acknowledged_at: timestampOrNull(row.acknowledged_at),
   snoozed_until: timestampOrNull(row.snoozed_until),
@@ -294,7 +306,7 @@ export class IncidentsRepo extends Context.Service<
           const opened = yield* sql<ChangedIncident>`
             INSERT INTO incidents (
               id, workspace_id, subject_kind, subject_id, subject_name, monitor_id, opened_at,
-              closed_at, recovered, cause_code, cause_message, suppressed_by
+              closed_at, recovered, cause_code, cause_message, certificate_expires_at, suppressed_by
             )
             SELECT
               id, workspace_id, subject_kind, subject_id,
@@ -309,7 +321,7 @@ export class IncidentsRepo extends Context.Service<
               ),
               CASE WHEN is_monitor THEN subject_id END,
               to_timestamp(opened_ms / 1000), to_timestamp(closed_ms / 1000),
-              closed_ms IS NOT NULL, cause_code, cause_message, suppressed_by
+              closed_ms IS NOT NULL, cause_code, cause_message, certificate_expires_at, suppressed_by
             FROM unnest(
               ${column("uuid", ({ id }) => id)},
               ${column("uuid", ({ workspace_id }) => workspace_id)},
@@ -321,10 +333,13 @@ export class IncidentsRepo extends Context.Service<
               ${column("float8", ({ closed_at }) => closed_at)},
               ${column("text", ({ cause }) => cause.code)},
               ${column("text", ({ cause }) => cause.message)},
+              ${column("timestamptz", ({ cause: { certificate_expires_at: at } }) =>
+                at === undefined ? null : new Date(at)
+              )},
               ${column("uuid", ({ suppressed_by = null }) => suppressed_by)}
             ) AS begun (
               id, workspace_id, subject_kind, subject_id, subject_name, is_monitor, opened_ms,
-              closed_ms, cause_code, cause_message, suppressed_by
+              closed_ms, cause_code, cause_message, certificate_expires_at, suppressed_by
             )
             RETURNING ${changed}`
           yield* publish(opened, toLiveChange("incident.opened"))

@@ -170,8 +170,8 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
     `INSERT INTO uptime_buckets (monitor_id, workspace_id, seconds, starts_at, checks, failed_checks, down_ms, unwatched_ms, latencies)
      VALUES (${checked}, ${workspace}, 300, ${t}, 5, 1, 0.1, 9007199254740993, '{1,0,4}')`,
     `INSERT INTO removed_monitors (monitor_id) VALUES (${id(34)})`,
-    `INSERT INTO incidents (id, workspace_id, subject_kind, subject_id, subject_name, monitor_id, opened_at, cause_code, cause_message, acknowledged_by, acknowledged_at, snoozed_until, suppressed_by)
-     VALUES (${incident}, ${workspace}, 'heartbeat', ${heartbeat}, ${odd}, ${heartbeat}, ${t}, 'missing', ${odd}, ${user}, ${t}, ${t}, ${id(37)})`,
+    `INSERT INTO incidents (id, workspace_id, subject_kind, subject_id, subject_name, monitor_id, opened_at, cause_code, cause_message, certificate_expires_at, acknowledged_by, acknowledged_at, snoozed_until, suppressed_by)
+     VALUES (${incident}, ${workspace}, 'heartbeat', ${heartbeat}, ${odd}, ${heartbeat}, ${t}, 'missing', ${odd}, ${t}, ${user}, ${t}, ${t}, ${id(37)})`,
     `INSERT INTO dependencies (workspace_id, subject_kind, subject_id, on_kind, on_id)
      VALUES (${workspace}, 'cron', ${cron}, 'heartbeat', ${heartbeat})`,
     `INSERT INTO maintenance_windows (id, workspace_id, key, name, starts_at, ends_at, schedule, timezone, duration_seconds, everything, tags, monitor_ids, task_ids, created_by, updated_by, created_at, updated_at)

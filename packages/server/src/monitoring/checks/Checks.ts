@@ -1,4 +1,5 @@
 import type { CheckOutcome } from "@scheduling/calls/probes/checkErrors"
+import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
 import type { CheckResult } from "@scheduling/domain/monitors/checks/Check"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Clock, Context, Effect, FiberSet, Layer } from "effect"
@@ -321,7 +322,7 @@ const decide = ({ isDoubtful, result, row }: Finished, at: Date): Decided => {
   const { failures, status, successes } = decision
   return {
     row,
-    decision,
+    decision: { ...decision, cause: withExpiry(decision.cause, result) },
     update: {
       row,
       check_at: new Date(nextMs),
@@ -344,6 +345,15 @@ const decide = ({ isDoubtful, result, row }: Finished, at: Date): Decided => {
       : []
   }
 }
+
+/** Adds when the certificate expires to a cause that is about its expiry. */
+const withExpiry = (
+  cause: IncidentCause | null,
+  { certificate_expires_at }: CheckResult
+): IncidentCause | null =>
+  cause?.code === "certificate_expiring" && certificate_expires_at !== null
+    ? { ...cause, certificate_expires_at }
+    : cause
 
 /** Creates the function that writes status changes with their incidents and notifications. */
 const makeRecord = Effect.gen(function* () {

@@ -1,4 +1,4 @@
-import type { ServerCertificate } from "@scheduling/calls/tls/CertificateChain"
+import { findExpired, type ServerCertificate } from "@scheduling/calls/tls/CertificateChain"
 import type { TlsCheckResult } from "@scheduling/calls/tls/TlsProbe"
 import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
 import type { SslVerification } from "@scheduling/domain/monitors/ssl/SslMonitor"
@@ -107,12 +107,28 @@ export const decideSslStatus = (
     },
     cause:
       status === "down" && before.status !== "down" && check.verification !== "ok"
-        ? { code: check.verification, message: check.message ?? check.verification }
+        ? causeOf(check.verification, check, nowMs)
         : null,
     isChanged: found !== null && known === undefined && before.seen.length > 0,
     expiringDays,
     // The next check is no later than the expiry of the certificate.
     nextCheckMs: found === null ? nextCheckMs : Math.min(nextCheckMs, untilExpiry(found, nowMs))
+  }
+}
+
+const causeOf = (
+  code: Exclude<SslVerification, "ok">,
+  { certificate, message }: TlsCheckResult,
+  nowMs: number
+): IncidentCause => {
+  const expired =
+    code === "expired" && certificate !== null ? findExpired(certificate, nowMs) : undefined
+  return {
+    code,
+    message: message ?? code,
+    ...(expired !== undefined && {
+      certificate_expires_at: new Date(expired.valid_to).toISOString()
+    })
   }
 }
 

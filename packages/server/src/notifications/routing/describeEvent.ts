@@ -41,6 +41,7 @@ export const describeEvent = (
       ...(data.facts ?? []),
       ...runFacts(data.run),
       ...problemFacts(event, problem),
+      ...certificateFacts(event),
       ...dependentsFacts(event, dependents)
     ].map(({ name, value }) => ({
       name: truncate(toOneLine(name), 50),
@@ -106,6 +107,23 @@ const problemFacts = (
     ...(lasted >= 1_000
       ? [{ name: "Since", value: `${problem.since.toISOString()} (${formatDuration(lasted)})` }]
       : [])
+  ]
+}
+
+/** Says when the certificate expires, because the problem began only when a check noticed it. */
+const certificateFacts = ({
+  at,
+  data: { about },
+  event
+}: Described): ReadonlyArray<MessageFact> => {
+  if (event !== "incident.opened" || about === undefined || !("incident" in about)) return []
+  const expiresAt = about.incident.cause?.certificate_expires_at
+  if (expiresAt === undefined) return []
+  const leftMs = Date.parse(expiresAt) - at.getTime()
+  return [
+    leftMs > 0
+      ? { name: "Certificate expires", value: `${expiresAt} (in ${formatDuration(leftMs)})` }
+      : { name: "Certificate expired", value: `${expiresAt} (${formatDuration(-leftMs)} ago)` }
   ]
 }
 

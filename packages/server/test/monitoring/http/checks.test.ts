@@ -7,6 +7,7 @@ import {
   siteUntil
 } from "@scheduling/calls/testing/certificates"
 import { httpTarget, replyWith, tcpTarget } from "@scheduling/calls/testing/CallTargets"
+import type { Incident } from "@scheduling/domain/incidents/Incident"
 import type { MonitorStatus } from "@scheduling/domain/monitors/Monitor"
 import { afterAll, assert, beforeAll, layer } from "@effect/vitest"
 import { Effect } from "effect"
@@ -156,6 +157,10 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of an HTTP mon
       const { body: incidents } = yield* httpOf(member).incidents("?limit=100")
       const failing = cases.filter(([, code]) => code !== null)
       assert.lengthOf(incidents.data, failing.length)
+      assert.deepStrictEqual(
+        incidents.data.flatMap(({ cause }: Incident) => cause.certificate_expires_at ?? []),
+        [`${soon.toISOString().slice(0, 19)}.000Z`]
+      )
       // The measured durations must not reveal anything about a private network.
       const refused = monitors.find(
         ({ last_check }) => last_check.error?.code === "address_refused"

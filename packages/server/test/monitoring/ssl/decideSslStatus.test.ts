@@ -72,6 +72,22 @@ describe("decideSslStatus", () => {
     assert.strictEqual(third?.state.status, "up")
   })
 
+  it("says when the certificate of an issuer expired", () => {
+    const chain = [certificate("issuer", -3)]
+    const [first] = check([
+      {
+        verification: "expired",
+        message: "It is old.",
+        certificate: { ...certificate("a", 9), chain }
+      }
+    ])
+    assert.deepStrictEqual(first?.cause, {
+      code: "expired",
+      message: "It is old.",
+      certificate_expires_at: "2026-05-29T00:00:00.000Z"
+    })
+  })
+
   it("confirms a missing certificate with a second check a minute later", () => {
     const [, first, second, third] = check([
       saw("a"),

@@ -1,6 +1,7 @@
 // @tags slow
 import { EgressAllow, Resolver } from "@scheduling/calls/egress/Egress"
 import {
+  expired,
   key as certificateKey,
   root,
   selfSigned,
@@ -55,9 +56,12 @@ const checkAll = Effect.gen(function* () {
   while ((yield* startDue) === 0) yield* finished
 }).pipe(Effect.provide(checks), Effect.scoped)
 
-const server = tcpTarget((socket) => {
-  new TLSSocket(socket, { isServer: true, key: certificateKey, cert: site }).on("error", () => {})
-})
+const presenting = (cert: string) =>
+  tcpTarget((socket) => {
+    new TLSSocket(socket, { isServer: true, key: certificateKey, cert }).on("error", () => {})
+  })
+
+const server = presenting(site)
 
 const roots = getCACertificates("default")
 beforeAll(() => setDefaultCACertificates([root]))
@@ -235,6 +239,27 @@ layer(testAppLayer())("an SSL monitor", (it) => {
       for (const wrong of [{ port: 0 }, { warn_days: [0] }, { check_interval_seconds: 60 }]) {
         assert.strictEqual(statusAndError(yield* ssl.create(wrong)), "422 validation_failed")
       }
+    })
+  )
+
+  it.effect("says in its incident and its message when the certificate expired", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { heartbeats, member, ssl } = yield* setUpHeartbeats
+      yield* ssl.create({ port: yield* presenting(expired) })
+      yield* checkAll
+      const [incident] = (yield* heartbeats.incidents()).body.data
+      assert.strictEqual(incident.opened_at, "2026-06-01T12:00:00.000Z")
+      assert.deepStrictEqual(incident.cause, {
+        code: "expired",
+        message: "The certificate expired on 2020-02-01.",
+        certificate_expires_at: "2020-02-01T00:00:00.000Z"
+      })
+      const [announced] = yield* sql<{ readonly cause: unknown }>`
+        SELECT data -> 'about' -> 'incident' -> 'cause' AS cause
+        FROM outbox
+        WHERE workspace_id = ${member.workspace_id}`
+      assert.deepStrictEqual(announced?.cause, incident.cause)
     })
   )
 

@@ -1,4 +1,5 @@
 import { assert, it } from "@effect/vitest"
+import { RecordId } from "@scheduling/domain/shared/Ids"
 import { describeEvent, formatDuration } from "../../../src/notifications/routing/describeEvent.ts"
 import { announcementData } from "../support/events.ts"
 import { subjectId } from "../support/messages.ts"
@@ -20,6 +21,42 @@ it.each([
     facts.map(({ name, value }) => `${name}: ${value}`),
     [expected]
   )
+})
+
+it.each([
+  ["2026-06-01T00:00:00.000Z", "Certificate expired: 2026-06-01T00:00:00.000Z (9 d ago)"],
+  ["2026-06-12T03:00:00.000Z", "Certificate expires: 2026-06-12T03:00:00.000Z (in 2 d 3 h)"]
+] as const)("A reminder about a certificate that expires at %s says so", (expiresAt, expected) => {
+  const describe = (event: "incident.opened" | "incident.closed") =>
+    describeEvent(
+      {
+        event,
+        subject_id: subjectId,
+        at: new Date("2026-06-10T00:00:00Z"),
+        data: { name: "Site", reminder: true, about: aboutExpiry(expiresAt) }
+      },
+      undefined,
+      {
+        event,
+        failures: 1,
+        since: new Date("2026-06-09T00:00:00Z"),
+        notified_at: null,
+        remind_at: null,
+        withheld: false,
+        hold_until: null
+      }
+    ).facts.map(({ name, value }) => `${name}: ${value}`)
+  const since = "Since: 2026-06-09T00:00:00.000Z (1 d)"
+  assert.deepStrictEqual(describe("incident.opened"), [since, expected])
+  assert.deepStrictEqual(describe("incident.closed"), [since])
+})
+
+const aboutExpiry = (certificate_expires_at: string) => ({
+  incident: {
+    id: null,
+    subject: { kind: "ssl" as const, id: RecordId.make(subjectId), name: "Site" },
+    cause: { code: "expired" as const, message: "It is old.", certificate_expires_at }
+  }
 })
 
 it("Long names of dependents leave the number of the others readable", () => {

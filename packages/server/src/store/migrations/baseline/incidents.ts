@@ -21,6 +21,7 @@ export const incidents = Effect.gen(function* () {
       recovered boolean NOT NULL DEFAULT false,
       cause_code text NOT NULL,
       cause_message text NOT NULL,
+      certificate_expires_at timestamptz,
       acknowledged_by uuid,
       acknowledged_at timestamptz,
       snoozed_until timestamptz,
