@@ -109,6 +109,9 @@ const IncidentFacts = ({ incident }: { readonly incident: IncidentDetail }) => {
       facts={{
         "Error type": describeIncidentCode(cause),
         Opened: <ShortTime at={incident.opened_at} />,
+        "Certificate valid until": cause.certificate_expires_at !== undefined && (
+          <ShortTime at={cause.certificate_expires_at} />
+        ),
         Closed: closed_at === null ? "Not yet" : <ShortTime at={closed_at} />,
         Duration: <IncidentDuration incident={incident} />,
         ...(status === "open" &&
