@@ -75,7 +75,11 @@ describe.skipIf(skipReason !== undefined)("the cause of a failure", () => {
     await page.getByText("Incident opened: The certificate expired on 2026-05-03.").waitFor()
     await page.getByText("Failed: The certificate expired on 2026-05-03.").waitFor()
     await page.getByRole("definition").getByText("3 May, 12:00").waitFor()
-    await page.getByText(/^www\.acme\.example at 127\.0\.0\.1:\d+$/).waitFor()
+    const target = page.getByText(/^www\.acme\.example at 127\.0\.0\.1:\d+$/)
+    await target.waitFor()
+    await page.getByRole("definition").getByRole("link", { name: "Website" }).click()
+    await page.getByRole("heading", { name: "Certificate" }).waitFor()
+    await target.waitFor()
 
     for (const link of ["Invoices", "Execution of Invoices"]) {
       await openFromOverview(page, link)

@@ -2,6 +2,7 @@ import type {
   Dependency,
   ExecutionKind,
   MonitorId,
+  MonitorKind,
   NotificationRule,
   SchedulingClient,
   WorkspaceId
@@ -154,6 +155,11 @@ export const definitionOptions = (workspaceId: WorkspaceId, subject: TaskOrMonit
   })
 
 export type Definition = Awaited<ReturnType<ReturnType<typeof resourceOf>["get"]>>
+
+/** The record of a monitor of any kind. */
+export type MonitorDefinition = Awaited<
+  ReturnType<SchedulingClient[`${MonitorKind}Monitors`]["get"]>
+>
 
 /**
  * Returns what a task or monitor calls or checks, such as `GET https://example.com`. In a chain, the

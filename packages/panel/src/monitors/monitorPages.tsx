@@ -6,6 +6,7 @@ import { type ComponentType, type ReactNode, useEffect, useRef } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { monitorKinds } from "../data/monitorKinds.ts"
 import { queryClient, bypassCache } from "../data/queries.ts"
+import { type MonitorDefinition, targetOf } from "../data/targets.ts"
 import {
   DependsOnField,
   dependsOnFacts,
@@ -39,15 +40,13 @@ import {
 } from "./queries.ts"
 import { useOldestResult } from "./useOldestResult.ts"
 
-export type AnyMonitor = Omit<Monitor, "kind">
-
 export interface NamedValues {
   readonly tags: string
 }
 
 /** The parts of the pages that are specific to a monitor kind. */
 export interface PageParts<
-  M extends AnyMonitor,
+  M extends MonitorDefinition,
   Event,
   Values extends NamedValues,
   Input extends object
@@ -66,8 +65,6 @@ export interface PageParts<
   }
   /** A hook for the actions that only this kind of monitor has. */
   readonly useActions?: (monitor: M) => KindActions
-  /** Returns the URL or the server that the monitor checks. */
-  readonly targetOf?: (monitor: M) => string
   readonly First: ComponentType<{ readonly monitor: M }>
   readonly Aside: ComponentType<{ readonly monitor: M }>
   readonly events: EventListOptions<Event>
@@ -90,7 +87,7 @@ export interface MonitorPages {
 }
 
 export const monitorPages = <
-  M extends AnyMonitor,
+  M extends MonitorDefinition,
   Event extends Pick<Monitor, "status"> & { readonly id: string; readonly at: string },
   Values extends NamedValues,
   Input extends object
@@ -214,7 +211,7 @@ export const monitorPages = <
                 notice={<NobodyNotified subject={subject} />}
                 monitor={monitor}
                 oldest={oldest}
-                target={parts.targetOf?.(monitor)}
+                target={targetOf(monitor)}
                 actions={<Actions monitor={monitor} />}
                 first={<First monitor={monitor} />}
                 aside={

@@ -1,26 +1,22 @@
 import type { CheckEvent, HttpMonitor, MonitorId, SchedulingClient } from "@scheduling/sdk"
+import type { MonitorDefinition } from "../../data/targets.ts"
 import { type FactsByName, FactsSection } from "../../ui/layout/Page.tsx"
 import { CheckNowButton } from "../CheckNowButton.tsx"
-import {
-  type AnyMonitor,
-  monitorPages,
-  type NamedValues,
-  type PageParts
-} from "../monitorPages.tsx"
+import { monitorPages, type NamedValues, type PageParts } from "../monitorPages.tsx"
 import type { MonitorResource } from "../queries.ts"
 import { checkEventList, type CheckedMonitor, checkFacts } from "./checkFacts.tsx"
 import { PlaceResults } from "./PlaceResults.tsx"
 
 /** Creates the pages of a kind of monitor whose target the service or workers check. */
 export const checkPages = <
-  M extends AnyMonitor & CheckedMonitor & Pick<HttpMonitor, "place_results">,
+  M extends MonitorDefinition & CheckedMonitor & Pick<HttpMonitor, "place_results">,
   Values extends NamedValues,
   Input extends object
 >({
   factsOf,
   resource,
   ...parts
-}: Pick<PageParts<M, CheckEvent, Values, Input>, "form" | "kind" | "targetOf"> & {
+}: Pick<PageParts<M, CheckEvent, Values, Input>, "form" | "kind"> & {
   readonly resource: (api: SchedulingClient) => MonitorResource<M, CheckEvent, Input> & {
     readonly check: (id: MonitorId) => PromiseLike<unknown>
   }

@@ -37,6 +37,5 @@ export const dnsPages = checkPages<DnsMonitor, DnsValues, DnsMonitorInput>({
     Fields: DnsFields,
     Preview: DnsPreview
   },
-  targetOf: ({ host, record_type }) => `${record_type} ${host}`,
   factsOf
 })

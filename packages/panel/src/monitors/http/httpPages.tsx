@@ -50,6 +50,5 @@ export const httpPages = checkPages<HttpMonitor, HttpValues, HttpMonitorInput>({
     Fields: HttpFields,
     Preview: HttpPreview
   },
-  targetOf: ({ method, url }) => `${method} ${url}`,
   factsOf
 })

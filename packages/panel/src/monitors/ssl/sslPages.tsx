@@ -76,7 +76,6 @@ export const sslPages = monitorPages<SslMonitor, SslEvent, SslValues, SslMonitor
       />
     )
   }),
-  targetOf: ({ host, port }) => `${host}:${port}`,
   First: ({ monitor: { certificate } }) =>
     certificate !== null && <CertificateFacts certificate={certificate} />,
   Aside: ({ monitor }) => <FactsSection title="Monitor" facts={factsOf(monitor)} />,

@@ -26,6 +26,5 @@ export const tcpPages = checkPages<TcpMonitor, TcpValues, TcpMonitorInput>({
     Fields: TcpFields,
     Preview: TcpPreview
   },
-  targetOf: ({ host, port }) => `${host}:${port}`,
   factsOf
 })
