@@ -32,6 +32,7 @@ const plantFailures = async ({ client }: PanelUser, goodUrl: string, wrongUrl: s
   await client.secrets.upsert("SHOP_TOKEN", { value: "wrong", allowed_hosts })
   await client.cron.pause(importId)
   await client.cron.resume(importId)
+  for (const tag of ["a", "b", "c"]) await client.cron.update(importId, { tags: [tag] })
   await client.cron.update(id, { url: wrongUrl })
   await client.cron.runAndWait(id)
   await client.httpMonitors.create({
@@ -89,7 +90,7 @@ describe.skipIf(skipReason !== undefined)("the cause of a failure", () => {
       await changed.getByText("Ada Lovelace changed url").waitFor()
       await changed.getByText(url).waitFor()
       await changed.getByText(wrongUrl).waitFor()
-      await page.getByText("3 changes to other records in the hour before").click()
+      await page.getByText("6 changes to other records in the hour before").click()
       // A secret that the task uses comes before later changes.
       await others
         .getByRole("listitem")

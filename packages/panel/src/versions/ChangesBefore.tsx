@@ -146,7 +146,7 @@ const RestoreBefore = ({
 }
 
 /** The maximum number of changes of other records that are shown. */
-const maxOthersShown = 5
+const maxOthersShown = 10
 
 /** If there are more changes of other records, they are collapsed. */
 const maxExpanded = 2
