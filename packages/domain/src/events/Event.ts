@@ -12,6 +12,7 @@ import {
   IncidentId,
   MonitorId,
   NotificationChannelId,
+  QueueId,
   WorkerId,
   WorkspaceId
 } from "../shared/Ids.ts"
@@ -66,6 +67,11 @@ export const EventIncident = Schema.Struct({
   })
 }).annotate({ identifier: "EventIncident", description: "The incident and what it is about." })
 export type EventIncident = typeof EventIncident.Type
+
+export const EventQueue = Schema.Struct({ id: QueueId }).annotate({
+  identifier: "EventQueue",
+  description: "The queue."
+})
 
 export const EventWorker = Schema.Struct({ id: WorkerId }).annotate({
   identifier: "EventWorker",
@@ -309,11 +315,21 @@ export const CertificateEvent = Schema.Struct({
   description: "The certificate of an SSL monitor expires soon or has changed."
 })
 
+export const QueueEvent = Schema.Struct({
+  ...envelope,
+  type: typed(
+    ["queue.created", "queue.updated", "queue.deleted"],
+    "`queue.updated`: somebody changed, paused or resumed the queue. There is no event for the number of its runs."
+  ),
+  data: data({ queue: EventQueue, notice })
+}).annotate({ identifier: "QueueEvent", description: "A queue was changed." })
+
 export const WorkerEvent = Schema.Struct({
   ...envelope,
   type: typed(
-    ["worker.online", "worker.offline"],
-    "`worker.offline`: the agent has stopped, or has sent nothing for 15 seconds."
+    ["worker.created", "worker.updated", "worker.deleted", "worker.online", "worker.offline"],
+    "`worker.updated`: somebody changed, paused or resumed the worker. `worker.offline`: the agent has stopped, or " +
+      "has sent nothing for 15 seconds. Messages contain only the last two types."
   ),
   data: data({
     worker: EventWorker,
@@ -322,7 +338,7 @@ export const WorkerEvent = Schema.Struct({
 }).annotate({
   identifier: "WorkerEvent",
   description:
-    "The agent of a worker came online or went offline. API keys do not receive this event in streams."
+    "A worker was changed, or its agent came online or went offline. API keys do not receive this event in streams."
 })
 
 export const ApiKeyEvent = Schema.Struct({
@@ -411,6 +427,7 @@ export const LiveEvent = Schema.Union([
   TaskEvent,
   MonitorChangeEvent,
   IncidentEvent,
+  QueueEvent,
   WorkerEvent,
   ResetEvent
 ]).annotate({

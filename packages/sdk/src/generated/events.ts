@@ -42,6 +42,12 @@ export class EventsResource extends Resource {
   }
 }
 
+/** The queue. */
+export interface EventQueue {
+  /** The id of the queue. */
+  readonly id: string
+}
+
 /**
  * A change in the workspace. `type` determines which of these schemas it has. New types may be
  * added, so ignore unknown ones.
@@ -52,6 +58,7 @@ export type LiveEvent =
   | TaskEvent
   | MonitorChangeEvent
   | IncidentEvent
+  | QueueEvent
   | WorkerEvent
   | ResetEvent
 
@@ -79,6 +86,31 @@ export interface MonitorChangeEvent {
   /** The data of the event. */
   readonly data: {
     readonly monitor: EventMonitor
+    /** The event in words. Null in a stream of live events. */
+    readonly notice: EventNotice | null
+  }
+}
+
+/** A queue was changed. */
+export interface QueueEvent {
+  /**
+   * The id of this message. In a webhook or a callback, the id of the delivery, which is the same
+   * for every attempt: use it to process each message once. A stream can be resumed from it with
+   * `Last-Event-ID`.
+   */
+  readonly id: string
+  /** When the event happened. */
+  readonly created_at: Timestamp
+  /** The id of the workspace. */
+  readonly workspace_id: string
+  /**
+   * `queue.updated`: somebody changed, paused or resumed the queue. There is no event for the number
+   * of its runs.
+   */
+  readonly type: "queue.created" | "queue.updated" | "queue.deleted"
+  /** The data of the event. */
+  readonly data: {
+    readonly queue: EventQueue
     /** The event in words. Null in a stream of live events. */
     readonly notice: EventNotice | null
   }

@@ -2140,8 +2140,8 @@ export type WebhookEvent =
 export type WhoAmI = AccessTokenIdentity | ServiceAccountIdentity | ApiKeyIdentity
 
 /**
- * The agent of a worker came online or went offline. API keys do not receive this event in
- * streams.
+ * A worker was changed, or its agent came online or went offline. API keys do not receive this
+ * event in streams.
  */
 export interface WorkerEvent {
   /**
@@ -2154,8 +2154,16 @@ export interface WorkerEvent {
   readonly created_at: Timestamp
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** `worker.offline`: the agent has stopped, or has sent nothing for 15 seconds. */
-  readonly type: "worker.online" | "worker.offline"
+  /**
+   * `worker.updated`: somebody changed, paused or resumed the worker. `worker.offline`: the agent
+   * has stopped, or has sent nothing for 15 seconds. Messages contain only the last two types.
+   */
+  readonly type:
+    | "worker.created"
+    | "worker.updated"
+    | "worker.deleted"
+    | "worker.online"
+    | "worker.offline"
   /** The data of the event. */
   readonly data: {
     readonly worker: EventWorker

@@ -22,6 +22,7 @@ const needs: Readonly<Record<Noun, Scope | "jwt" | undefined>> = {
   task: "tasks:read",
   monitor: "monitors:read",
   incident: "monitors:read",
+  queue: "tasks:read",
   worker: "jwt"
 }
 

@@ -5,7 +5,9 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { authorize } from "../accounts/index.ts"
 import { agentLeaseMs } from "../engine/index.ts"
+import { LiveChanges, publishAfterCommit } from "../events/index.ts"
 import { type PageRequest, timestampOf, timestampOrNull } from "../store/index.ts"
+import { type ChangedWorker, workerChange } from "./workerChange.ts"
 
 export interface WorkerRow {
   readonly id: string
@@ -99,7 +101,9 @@ export class WorkersRepo extends Context.Service<
 >()("@scheduling/server/workers/WorkersRepo") {
   static readonly layer: Layer.Layer<WorkersRepo, never, SqlClient.SqlClient> = Layer.effect(
     WorkersRepo,
-    Effect.map(SqlClient.SqlClient, (sql) => {
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const publish = publishAfterCommit(sql, yield* LiveChanges)
       const columns = sql`
         workers.id, workers.workspace_id, workers.name, workers.labels, workers.node_id,
         workers.version, workers.host, workers.slots, workers.created_at, workers.updated_at,
@@ -142,6 +146,7 @@ export class WorkersRepo extends Context.Service<
               ${worker.id}, ${worker.workspace_id}, ${worker.name}, ${worker.labels}::text[],
               ${worker.created_at}, ${worker.created_at}
             )`
+          yield* publish([worker], workerChange("worker.created"))
         }, Effect.orDie),
 
         insertToken: Effect.fn("WorkersRepo.insertToken")(function* (token, previousUntil) {
@@ -192,23 +197,27 @@ export class WorkersRepo extends Context.Service<
         }, Effect.orDie),
 
         update: Effect.fn("WorkersRepo.update")(function* (worker) {
-          yield* sql`
+          const updated = yield* sql<ChangedWorker>`
             UPDATE workers
             SET
               name = ${worker.name},
               labels = ${worker.labels}::text[],
               updated_at = ${worker.updated_at}
             WHERE workspace_id = ${worker.workspace_id}
-              AND id = ${worker.id}`
+              AND id = ${worker.id}
+            RETURNING id, workspace_id`
+          yield* publish(updated, workerChange("worker.updated"))
         }, Effect.orDie),
 
         updatePaused: Effect.fn("WorkersRepo.updatePaused")(function* (worker) {
-          yield* sql`
+          const updated = yield* sql<ChangedWorker>`
             UPDATE workers
             SET paused = ${worker.paused}, updated_at = ${worker.updated_at}
             WHERE workspace_id = ${worker.workspace_id}
               AND id = ${worker.id}
-              AND paused <> ${worker.paused}`
+              AND paused <> ${worker.paused}
+            RETURNING id, workspace_id`
+          yield* publish(updated, workerChange("worker.updated"))
         }, Effect.orDie),
 
         endSession: Effect.fn("WorkersRepo.endSession")(function* (workspaceId, id) {
@@ -251,10 +260,12 @@ export class WorkersRepo extends Context.Service<
             WHERE workspace_id = ${workspaceId}
               AND id = ANY (${monitorIds}::uuid[])
             RETURNING id, name, version, updated_at`
-          yield* sql`
+          const removed = yield* sql<ChangedWorker>`
             DELETE FROM workers
             WHERE workspace_id = ${workspaceId}
-              AND id = ${id}`
+              AND id = ${id}
+            RETURNING id, workspace_id`
+          yield* publish(removed, workerChange("worker.deleted"))
           return monitors
         }, Effect.orDie)
       })

@@ -178,6 +178,38 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
     })
   )
 
+  it.effect("cover queues, and workers for users", () =>
+    Effect.gen(function* () {
+      const { member, post, token, workspace } = yield* setUp
+      const { key } = yield* createKey(member, { scopes: ["executions:read", "tasks:read"] })
+      const stream = yield* follow({ workspace, token })
+      const ofKey = yield* follow({ workspace, token: key })
+      const types = ["created", "updated", "updated", "updated", "deleted"]
+      for (const [noun, input] of [
+        ["worker", {}],
+        ["queue", { max_concurrency: 1 }]
+      ] as const) {
+        const { id } = (yield* post(`/${noun}s`, { name: "a", ...input })).body
+        const path = `${workspace}/${noun}s/${id}`
+        yield* ask("PATCH", path, { token, body: { name: "b" } })
+        // Pausing again changes nothing.
+        for (const action of ["pause", "pause", "resume"]) yield* post(`/${noun}s/${id}/${action}`)
+        yield* ask("DELETE", path, { token })
+        const events = yield* stream.until("its end", has(`${noun}.deleted`))
+        assert.deepStrictEqual(
+          typesOf(events.filter(({ data }) => noun in data)),
+          types.map((what) => `${noun}.${what}`)
+        )
+        assert.deepStrictEqual<unknown>(events.at(-1)?.data, { [noun]: { id }, notice: null })
+      }
+      const heard = yield* ofKey.until("its end", has("queue.deleted"))
+      assert.deepStrictEqual(
+        typesOf(heard),
+        types.map((what) => `queue.${what}`)
+      )
+    })
+  )
+
   it.effect("show users, but not API keys, when an agent connects and disconnects", () =>
     Effect.gen(function* () {
       const { member, post, token, workspace } = yield* setUp

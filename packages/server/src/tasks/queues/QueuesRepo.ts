@@ -8,6 +8,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { RecordedDefinition } from "../../accounts/index.ts"
 import { failIfKeyTaken } from "../../core/index.ts"
+import { type Change, LiveChanges, publishAfterCommit } from "../../events/index.ts"
 import { dueCountSql, firstDueTimeSql } from "../../engine/index.ts"
 import {
   countRows,
@@ -44,6 +45,12 @@ export interface QueueRow {
 type QueueFilters = ListFilters
 
 export type StoredQueue = Omit<QueueRow, "running" | "waiting" | "waiting_since">
+
+type ChangedQueue = Pick<StoredQueue, "id" | "workspace_id">
+
+const toLiveChange =
+  (type: "queue.created" | "queue.updated" | "queue.deleted") =>
+  ({ id }: ChangedQueue): Change => ({ type, data: { queue: { id } } })
 
 export const toQueue = (row: QueueRow): Queue => ({
   id: row.id,
@@ -115,7 +122,9 @@ export class QueuesRepo extends Context.Service<
 >()("@scheduling/server/tasks/queues/QueuesRepo") {
   static readonly layer: Layer.Layer<QueuesRepo, never, SqlClient.SqlClient> = Layer.effect(
     QueuesRepo,
-    Effect.map(SqlClient.SqlClient, (sql) => {
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const publish = publishAfterCommit(sql, yield* LiveChanges)
       const columns = sql`
         id, workspace_id, key, version, name, tags, max_concurrency, rate_per_second, paused,
         created_by, updated_by, created_at, updated_at,
@@ -163,6 +172,7 @@ export class QueuesRepo extends Context.Service<
                 now(), ${JSON.stringify(queue.created_by)}::jsonb, ${queue.created_at},
                 ${queue.updated_at}
               )`
+            yield* publish([queue], toLiveChange("queue.created"))
           },
           (insertion, { key }) => failIfKeyTaken("queue", "A queue", key)(insertion),
           Effect.catchTag("SqlError", Effect.die)
@@ -206,7 +216,7 @@ export class QueuesRepo extends Context.Service<
 
         update: Effect.fn("QueuesRepo.update")(
           function* ({ id, workspace_id, ...queue }) {
-            yield* sql`
+            const updated = yield* sql<ChangedQueue>`
             UPDATE queues
             SET
               key = ${queue.key},
@@ -223,7 +233,9 @@ export class QueuesRepo extends Context.Service<
               updated_by = ${JSON.stringify(queue.updated_by)}::jsonb,
               updated_at = ${queue.updated_at}
             WHERE workspace_id = ${workspace_id}
-              AND id = ${id}`
+              AND id = ${id}
+            RETURNING id, workspace_id`
+            yield* publish(updated, toLiveChange("queue.updated"))
           },
           (change, { key }) => failIfKeyTaken("queue", "A queue", key)(change),
           Effect.catchTag("SqlError", Effect.die)
@@ -241,10 +253,12 @@ export class QueuesRepo extends Context.Service<
         }, Effect.orDie),
 
         remove: Effect.fn("QueuesRepo.remove")(function* (workspaceId, id) {
-          yield* sql`
+          const removed = yield* sql<ChangedQueue>`
             DELETE FROM queues
             WHERE workspace_id = ${workspaceId}
-              AND id = ${id}`
+              AND id = ${id}
+            RETURNING id, workspace_id`
+          yield* publish(removed, toLiveChange("queue.deleted"))
         }, Effect.orDie)
       })
     })

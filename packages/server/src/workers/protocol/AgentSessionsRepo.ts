@@ -3,8 +3,9 @@ import type { CurrentWorker } from "@scheduling/domain/workers/WorkerAuthenticat
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { agentLeaseMs } from "../../engine/index.ts"
-import { type Change, LiveChanges, publishAfterCommit } from "../../events/index.ts"
+import { LiveChanges, publishAfterCommit } from "../../events/index.ts"
 import { batchRequests, variableLengthColumns } from "../../store/index.ts"
+import { workerChange } from "../workerChange.ts"
 import { heartbeatBatch } from "./batchSettings.ts"
 import {
   hasProbesSql,
@@ -43,10 +44,6 @@ export interface SessionRenewal {
 
 /** The time after which a response to the agent counts as lost. */
 const lostAnswerMs = agentLeaseMs
-
-const toLiveChange =
-  (type: "worker.online" | "worker.offline") =>
-  ({ id }: Worker): Change => ({ type, data: { worker: { id } } })
 
 export class AgentSessionsRepo extends Context.Service<
   AgentSessionsRepo,
@@ -186,7 +183,7 @@ export class AgentSessionsRepo extends Context.Service<
               worker.is_missed AS was_missed`
           yield* publish(
             rows.length === 0 ? [] : [{ id, workspace_id }],
-            toLiveChange("worker.online")
+            workerChange("worker.online")
           )
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
@@ -207,7 +204,7 @@ export class AgentSessionsRepo extends Context.Service<
             WHERE id = ${session}
               AND worker_id = ${id}
               AND died_at IS NULL`
-          yield* publish([{ id, workspace_id }], toLiveChange("worker.offline"))
+          yield* publish([{ id, workspace_id }], workerChange("worker.offline"))
         }, Effect.orDie),
 
         updateLost: sql<Worker>`
@@ -218,7 +215,7 @@ export class AgentSessionsRepo extends Context.Service<
             AND nodes.worker_id IS NOT NULL
             AND workers.node_id = nodes.id
           RETURNING workers.id, workers.workspace_id`.pipe(
-          Effect.flatMap((lost) => publish(lost, toLiveChange("worker.offline"))),
+          Effect.flatMap((lost) => publish(lost, workerChange("worker.offline"))),
           Effect.orDie
         ),
 
