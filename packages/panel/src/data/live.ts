@@ -51,6 +51,7 @@ const nounsOf = (event: LiveEvent): ReadonlyArray<string> => {
       ...(isPauseOrResume ? ["timeline"] : [])
     ]
   }
+  if ("queue" in data) return ["queues"]
   if ("worker" in data) return ["workers"]
   return []
 }
