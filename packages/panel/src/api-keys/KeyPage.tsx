@@ -1,12 +1,13 @@
 import type { ApiKey, ApiKeyId, CreatedApiKey } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
-import { Link, useNavigate, useParams } from "@tanstack/react-router"
+import { Link, useParams } from "@tanstack/react-router"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import { CopyableText } from "../ui/values/Copy.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { type FactsByName, FactsSection, Page } from "../ui/layout/Page.tsx"
+import { useNavigateAfterAction } from "../ui/useNavigateAfterAction.ts"
 import { RelativeTime, ShortTime } from "../ui/values/Time.tsx"
 import { KeyMenu } from "./KeyMenu.tsx"
 import { KeyStatus } from "./KeyStatus.tsx"
@@ -18,7 +19,7 @@ import { CreatedKeyNotice } from "./CreatedKeyNotice.tsx"
 export const KeyPage = () => {
   const { workspaceId } = useWorkspace()
   const { keyId } = useParams({ from: "/inside/w/$workspaceId/keys/$keyId" })
-  const navigate = useNavigate()
+  const navigate = useNavigateAfterAction()
   const [rotated, setRotated] = useState<{
     readonly created: CreatedApiKey
     readonly replaced: ApiKeyId
@@ -42,8 +43,7 @@ export const KeyPage = () => {
                 setRotated({ created, replaced: apiKey.id })
                 void navigate({
                   to: "/w/$workspaceId/keys/$keyId",
-                  params: { workspaceId, keyId: created.id },
-                  ignoreBlocker: true
+                  params: { workspaceId, keyId: created.id }
                 })
               }}
               onRemoved={() =>

@@ -1,14 +1,14 @@
-import { useNavigate } from "@tanstack/react-router"
 import { client } from "../data/client.ts"
 import { queryClient, workspacesOptions } from "../data/queries.ts"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { Card, Page } from "../ui/layout/Page.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
+import { useNavigateAfterAction } from "../ui/useNavigateAfterAction.ts"
 import * as bounds from "../data/bounds.ts"
 
 export const WelcomePage = () => {
-  const navigate = useNavigate()
+  const navigate = useNavigateAfterAction()
   const form = useForm({
     initial: { name: "" },
     send: async ({ name }) => {

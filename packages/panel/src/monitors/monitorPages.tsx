@@ -25,6 +25,7 @@ import { Card, FactsSection, Page, Section } from "../ui/layout/Page.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { showSuccessToast } from "../ui/messages/toast.ts"
 import { RoleGate } from "../ui/role.tsx"
+import { useNavigateAfterAction } from "../ui/useNavigateAfterAction.ts"
 import { Versions } from "../versions/Versions.tsx"
 import { editMonitorLink, monitorLink } from "./links.ts"
 import { type EventListOptions, MonitorEvents } from "./MonitorEvents.tsx"
@@ -156,7 +157,7 @@ export const monitorPages = <
   }
 
   const Actions = ({ monitor }: { readonly monitor: M }) => {
-    const navigate = useNavigate()
+    const navigate = useNavigateAfterAction()
     const { buttons, menuItems } = useActions(monitor)
     const known = { ...monitor, kind }
     return (
@@ -244,6 +245,7 @@ export const monitorPages = <
     Create: () => {
       const { api, workspaceId } = useWorkspace()
       const navigate = useNavigate()
+      const navigateAfterAction = useNavigateAfterAction()
       return (
         <Page
           title={create}
@@ -260,7 +262,7 @@ export const monitorPages = <
               const created = await parts.resource(api).create(input)
               showSuccessToast(`${created.name} was created`)
               void refetchMonitors(workspaceId)
-              await navigate(monitorLink({ ...created, kind }))
+              await navigateAfterAction(monitorLink({ ...created, kind }))
             }}
           />
         </Page>
@@ -270,9 +272,10 @@ export const monitorPages = <
     Edit: ({ monitorId }) => {
       const { api, workspaceId } = useWorkspace()
       const navigate = useNavigate()
+      const navigateAfterAction = useNavigateAfterAction()
       const resource = parts.resource(api)
       const options = monitorOptions(resource, workspaceId, monitorId)
-      const back = () => navigate(monitorLink({ id: monitorId, kind, workspace_id: workspaceId }))
+      const shown = monitorLink({ id: monitorId, kind, workspace_id: workspaceId })
       const above = <MonitorListLink workspaceId={workspaceId} />
       return (
         <LoadedPage query={useQuery(options)} name="Edit" above={above}>
@@ -283,12 +286,12 @@ export const monitorPages = <
                 monitorId={monitorId}
                 initial={valuesOf(monitor)}
                 latest={async () => valuesOf(await queryClient.fetchQuery(bypassCache(options)))}
-                onCancel={() => void back()}
+                onCancel={() => void navigate(shown)}
                 onSend={async (_, patch) => {
                   await patch((changes) => resource.update(monitorId, changes))
                   showSuccessToast(`${monitor.name} was changed`)
                   await refetchMonitors(workspaceId)
-                  await back()
+                  await navigateAfterAction(shown)
                 }}
               />
             </Page>

@@ -1,6 +1,5 @@
 import type { Workspace } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
-import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { Button } from "../ui/actions/Button.tsx"
@@ -17,6 +16,7 @@ import { refetchWorkspace, workspaceOptions } from "./queries.ts"
 import { PingKeySection } from "./PingKeySection.tsx"
 import { SigningSecrets } from "./SigningSecrets.tsx"
 import { RoleGate } from "../ui/role.tsx"
+import { useNavigateAfterAction } from "../ui/useNavigateAfterAction.ts"
 import * as bounds from "../data/bounds.ts"
 
 export const SettingsPage = () => {
@@ -123,7 +123,7 @@ const StopOrResume = ({
 
 const LeaveOrDelete = ({ workspace: { id, name } }: { readonly workspace: Workspace }) => {
   const { api } = useWorkspace()
-  const navigate = useNavigate()
+  const navigate = useNavigateAfterAction()
   const [asked, ask] = useState<"delete" | "leave">()
   const close = () => ask(undefined)
   const leavePage = async (message: string) => {

@@ -17,6 +17,7 @@ import { MenuItem } from "../ui/actions/Menu.tsx"
 import { RowMenu } from "../ui/actions/RowMenu.tsx"
 import { runWithToast, showSuccessToast } from "../ui/messages/toast.ts"
 import { RoleGate } from "../ui/role.tsx"
+import { useNavigateAfterAction } from "../ui/useNavigateAfterAction.ts"
 import type { BulkAction } from "../ui/lists/BulkBar.tsx"
 import { BackfillSheet } from "./BackfillSheet.tsx"
 import { RunInputDialog } from "./RunInputDialog.tsx"
@@ -48,7 +49,7 @@ const deletion = "Queued and running runs are cancelled. Finished executions sta
 
 const useActions = ({ changed, kind, resourceOf }: RepeatingTaskKind) => {
   const { api, workspaceId } = useWorkspace()
-  const navigate = useNavigate()
+  const navigate = useNavigateAfterAction()
   const resource = resourceOf(api)
   const allChanged = () =>
     Promise.all([changed(workspaceId), executionQueries.changed(workspaceId)])
@@ -168,7 +169,7 @@ export const RepeatingTaskActions = ({
 }) => {
   const { workspaceId } = useWorkspace()
   const { pause, resume, run } = useActions(kind)
-  const navigate = useNavigate()
+  const navigate = useNavigateAfterAction()
   const { noun } = taskKinds[kind.kind]
   const params = { workspaceId, taskId: task.id }
   return (

@@ -1,73 +1,52 @@
 import type { RunRequest } from "@scheduling/sdk"
-import { useState } from "react"
-import { Button } from "../ui/actions/Button.tsx"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Field, Textarea } from "../ui/forms/Field.tsx"
-import { Problem } from "../ui/messages/Problem.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
+import { FieldProblem } from "../ui/forms/issues.ts"
+import { useForm } from "../ui/forms/useForm.ts"
+
+interface Props {
+  readonly onClose: () => void
+  readonly onRun: (request: RunRequest) => Promise<unknown>
+}
 
 /** Asks for a run's input, as JSON. */
 export const RunInputDialog = ({
   isOpen,
   name,
-  onClose,
-  onRun
-}: {
-  readonly isOpen: boolean
-  readonly name: string
-  readonly onClose: () => void
-  readonly onRun: (request: RunRequest) => Promise<unknown>
-}) => {
-  const [text, setText] = useState("{}")
-  const [isBusy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<unknown>()
-  const [error, setError] = useState<string>()
+  ...props
+}: Props & { readonly isOpen: boolean; readonly name: string }) => (
+  <Sheet isOpen={isOpen} onClose={props.onClose} title={`Run ${name} with an input`}>
+    <RunInputForm {...props} />
+  </Sheet>
+)
 
-  const run = async () => {
-    const request = requestIn(text)
-    if (request === undefined) return setError("The input is not valid JSON.")
-    setBusy(true)
-    try {
-      await onRun(request)
+const RunInputForm = ({ onClose, onRun }: Props) => {
+  const form = useForm({
+    initial: { input: "{}" },
+    send: async ({ input }) => {
+      await onRun(requestIn(input))
       onClose()
-    } catch (rejected) {
-      setProblem(rejected)
     }
-    setBusy(false)
-  }
-
+  })
   return (
-    <Sheet isOpen={isOpen} onClose={onClose} title={`Run ${name} with an input`}>
-      <form
-        className="flex flex-col items-start gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          setError(undefined)
-          setProblem(undefined)
-          void run()
-        }}
+    <form className="flex flex-col gap-4" onSubmit={form.submit}>
+      <Field
+        label="Input, as JSON"
+        hint="The input is stored with the run. Calls can use it as {{ input }} or {{ input.key }}."
+        error={form.errorOf("input")}
       >
-        <div className="w-full">
-          <Field
-            label="Input, as JSON"
-            hint="The input is stored with the run. Calls can use it as {{ input }} or {{ input.key }}."
-            error={error}
-          >
-            <Textarea mono value={text} onChange={(event) => setText(event.target.value)} />
-          </Field>
-        </div>
-        <Problem error={problem} />
-        <Button type="submit" look="main" busy={isBusy}>
-          Run now
-        </Button>
-      </form>
-    </Sheet>
+        <Textarea mono {...form.text("input")} />
+      </Field>
+      <FormFooter form={form} action="Run now" />
+    </form>
   )
 }
 
-const requestIn = (text: string): RunRequest | undefined => {
+const requestIn = (text: string): RunRequest => {
   try {
     return { input: JSON.parse(text) }
   } catch {
-    return undefined
+    throw new FieldProblem("input", "The input is not valid JSON.")
   }
 }

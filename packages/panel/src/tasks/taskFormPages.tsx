@@ -19,6 +19,7 @@ import { type FormOf, useForm } from "../ui/forms/useForm.ts"
 import { Page, Skeleton } from "../ui/layout/Page.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { showSuccessToast } from "../ui/messages/toast.ts"
+import { useNavigateAfterAction } from "../ui/useNavigateAfterAction.ts"
 import { type CallbackValues, callbackValuesOf } from "./call/callbackValues.ts"
 import { TaskListLink } from "./TaskPage.tsx"
 
@@ -166,6 +167,7 @@ export const taskFormPages = <
     const { api, workspaceId } = useWorkspace()
     const { from } = useSearch({ strict: false })
     const navigate = useNavigate()
+    const navigateAfterAction = useNavigateAfterAction()
     const original = useQuery({ ...one(workspaceId, from ?? ""), enabled: from !== undefined })
     if (original.isLoading) return <Skeleton className="m-8 h-96" />
     return (
@@ -179,7 +181,7 @@ export const taskFormPages = <
             const created = await resourceOf(api).create(input)
             showSuccessToast(`${created.name ?? `The ${inText}`} was created`)
             void changed(workspaceId)
-            await navigate(taskLink(workspaceId, kind, created.id))
+            await navigateAfterAction(taskLink(workspaceId, kind, created.id))
           }}
         />
       </Page>
@@ -190,8 +192,9 @@ export const taskFormPages = <
     const { api, workspaceId } = useWorkspace()
     const { taskId = "" } = useParams({ strict: false })
     const navigate = useNavigate()
+    const navigateAfterAction = useNavigateAfterAction()
     const options = one(workspaceId, taskId)
-    const back = () => navigate(taskLink(workspaceId, kind, taskId))
+    const shown = taskLink(workspaceId, kind, taskId)
     const above = <TaskListLink kind={kind} />
     return (
       <LoadedPage query={useQuery(options)} name="Edit" above={above}>
@@ -202,12 +205,12 @@ export const taskFormPages = <
               taskId={taskId}
               initial={valuesOf(task)}
               latest={async () => valuesOf(await queryClient.fetchQuery(bypassCache(options)))}
-              onCancel={() => void back()}
+              onCancel={() => void navigate(shown)}
               onSend={async (_, patch) => {
                 await patch((changes) => resourceOf(api).update(taskId, changes))
                 showSuccessToast(`${task.name ?? `The ${inText}`} was changed`)
                 await changed(workspaceId)
-                await back()
+                await navigateAfterAction(shown)
               }}
             />
           </Page>

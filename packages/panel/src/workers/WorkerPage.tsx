@@ -1,6 +1,6 @@
 import type { CreatedWorker, Worker } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
-import { useNavigate, useParams } from "@tanstack/react-router"
+import { useParams } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
 import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
@@ -10,6 +10,7 @@ import { FigureCard, FigureCards } from "../ui/layout/FigureCard.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { FactsSection, Page, Section } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
+import { useNavigateAfterAction } from "../ui/useNavigateAfterAction.ts"
 import { RelativeTime, ShortTime } from "../ui/values/Time.tsx"
 import { AgentCommands } from "./AgentCommands.tsx"
 import { pollWorkersMs, workerQueries } from "./queries.ts"
@@ -37,7 +38,7 @@ export const WorkerPage = () => {
 
 const OneWorker = ({ above, worker }: { readonly worker: Worker; readonly above: ReactNode }) => {
   const { workspaceId } = useWorkspace()
-  const navigate = useNavigate()
+  const navigate = useNavigateAfterAction()
   const [created, setCreated] = useState<CreatedWorker>()
   const { host, labels, last_seen_at, name, running, slots, status, version } = worker
   return (

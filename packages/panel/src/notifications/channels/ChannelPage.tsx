@@ -23,6 +23,7 @@ import { type VersionedResource, Versions } from "../../versions/Versions.tsx"
 import { notificationsQueryKey } from "../../recipients/queries.ts"
 import { channelOptions, channelKindsOptions, refetchNotifications } from "../queries.ts"
 import { RoleGate } from "../../ui/role.tsx"
+import { useNavigateAfterAction } from "../../ui/useNavigateAfterAction.ts"
 
 export const ChannelPage = () => {
   const { api, workspaceId } = useWorkspace()
@@ -187,7 +188,7 @@ const ChannelActions = ({
   readonly channel: NotificationChannel
 }) => {
   const { api, workspaceId } = useWorkspace()
-  const navigate = useNavigate()
+  const navigate = useNavigateAfterAction()
   const setPaused = async (next: boolean) => {
     await runWithToast(
       () => api.notifications.updateChannel(id, { paused: next }),

@@ -6,6 +6,7 @@ import { ParentPageLink } from "../../ui/layout/ParentPageLink.tsx"
 import { LoadedPage } from "../../ui/messages/Loaded.tsx"
 import { Card, Page } from "../../ui/layout/Page.tsx"
 import { showSuccessToast } from "../../ui/messages/toast.ts"
+import { useNavigateAfterAction } from "../../ui/useNavigateAfterAction.ts"
 import { ChannelForm } from "./ChannelForm.tsx"
 import { channelKindsOptions, refetchNotifications } from "../queries.ts"
 
@@ -79,6 +80,7 @@ const Kind = ({
 const NewChannel = ({ kind }: { readonly kind: NotificationKindInfo }) => {
   const { api, workspaceId } = useWorkspace()
   const navigate = useNavigate()
+  const navigateAfterAction = useNavigateAfterAction()
   return (
     <Page
       title={`New channel: ${kind.title}`}
@@ -105,7 +107,7 @@ const NewChannel = ({ kind }: { readonly kind: NotificationKindInfo }) => {
           const { id, name } = await api.notifications.createChannel(channel)
           showSuccessToast(`${name} was created`)
           void refetchNotifications(workspaceId)
-          await navigate({
+          await navigateAfterAction({
             to: "/w/$workspaceId/notifications/channels/$channelId",
             params: { workspaceId, channelId: id }
           })

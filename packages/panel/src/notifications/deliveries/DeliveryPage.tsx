@@ -1,6 +1,6 @@
 import type { DeliveryAttempt, NotificationDeliveryDetail } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
-import { useNavigate, useParams } from "@tanstack/react-router"
+import { useParams } from "@tanstack/react-router"
 import { Send } from "lucide-react"
 import { useWorkspace } from "../../data/client.ts"
 import { ParentPageLink } from "../../ui/layout/ParentPageLink.tsx"
@@ -12,6 +12,7 @@ import { Card, Facts, type FactsByName, Page, Section } from "../../ui/layout/Pa
 import { ApiMessage } from "../../ui/values/ApiMessage.tsx"
 import { Badge, Status } from "../../ui/values/Status.tsx"
 import { RelativeTime, ShortTime } from "../../ui/values/Time.tsx"
+import { useNavigateAfterAction } from "../../ui/useNavigateAfterAction.ts"
 import { showSuccessToast, showErrorToast } from "../../ui/messages/toast.ts"
 import { channelKindNames } from "../../data/channelKindNames.ts"
 import { describeEvent, deliveryTitle } from "../events.ts"
@@ -89,7 +90,7 @@ export const DeliveryPage = () => {
 
 const Resend = ({ delivery: { id } }: { readonly delivery: NotificationDeliveryDetail }) => {
   const { api, workspaceId } = useWorkspace()
-  const navigate = useNavigate()
+  const navigate = useNavigateAfterAction()
   return (
     <Button
       icon={<Send />}

@@ -4,6 +4,7 @@ import { Button, IconButton } from "./Button.tsx"
 import { classes } from "../classes.ts"
 import { stripDirectionMarks } from "../values/stripDirectionMarks.ts"
 import { Problem } from "../messages/Problem.tsx"
+import { showErrorToast } from "../messages/toast.ts"
 
 /** A native dialog, which traps the focus and restores it when closed. */
 export const Dialog = ({
@@ -93,70 +94,67 @@ export const Sheet = ({
 
 /** Asks for confirmation of an irreversible action. The children describe its consequences. */
 export const Confirm = ({
-  action,
-  children,
   isOpen,
-  onClose,
-  onConfirm,
   title,
-  word
-}: {
+  ...question
+}: QuestionProps & {
   readonly isOpen: boolean
-  readonly onClose: () => void
   readonly title: string
+}) => (
+  <Sheet isOpen={isOpen} onClose={question.onClose} title={title}>
+    <Question {...question} />
+  </Sheet>
+)
+
+interface QuestionProps {
+  readonly onClose: () => void
   readonly children: ReactNode
   readonly action: string
   readonly onConfirm: () => Promise<unknown>
   /** A word that the user must type before confirming. Used if a lot of data would be lost. */
   readonly word?: string
-}) => {
-  const [isBusy, setBusy] = useState(false)
+}
+
+const Question = ({ action, children, onClose, onConfirm, word }: QuestionProps) => {
   const [problem, setProblem] = useState<unknown>()
   const [typed, setTyped] = useState("")
   const id = useId()
+  const box = useRef<HTMLDivElement>(null)
   const confirm = async () => {
-    setBusy(true)
     setProblem(undefined)
     try {
       await onConfirm()
-      onClose()
+      // The dialog may have been closed, and opened again for another question.
+      if (box.current !== null) onClose()
     } catch (error) {
-      setProblem(error)
-    } finally {
-      setBusy(false)
+      if (box.current === null) showErrorToast(error)
+      else setProblem(error)
     }
   }
   return (
-    <Sheet isOpen={isOpen} onClose={onClose} title={title}>
-      <div className="flex flex-col gap-4">
-        <div className="text-soft">{children}</div>
-        {word !== undefined && (
-          <label htmlFor={id} className="flex flex-col gap-1.5 text-sm text-soft">
-            <span>
-              Type <b className="font-mono text-ink">{word}</b> to confirm
-            </span>
-            <input
-              id={id}
-              value={typed}
-              autoComplete="off"
-              onChange={(event) => setTyped(event.target.value)}
-              className="h-9 rounded-lg border border-line bg-surface px-3 text-base"
-            />
-          </label>
-        )}
-        <Problem error={problem} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Not now</Button>
-          <Button
-            look="danger"
-            busy={isBusy}
-            disabled={word !== undefined && typed !== word}
-            onClick={confirm}
-          >
-            {action}
-          </Button>
-        </div>
+    <div ref={box} className="flex flex-col gap-4">
+      <div className="text-soft">{children}</div>
+      {word !== undefined && (
+        <label htmlFor={id} className="flex flex-col gap-1.5 text-sm text-soft">
+          <span>
+            Type <b className="font-mono text-ink">{word}</b> to confirm
+          </span>
+          <input
+            id={id}
+            value={typed}
+            autoComplete="off"
+            onChange={(event) => setTyped(event.target.value)}
+            className="h-9 rounded-lg border border-line bg-surface px-3 text-base"
+          />
+        </label>
+      )}
+      <Problem error={problem} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Not now</Button>
+        <Button look="danger" disabled={word !== undefined && typed !== word} onClick={confirm}>
+          {action}
+        </Button>
       </div>
-    </Sheet>
+    </div>
   )
 }

@@ -90,14 +90,12 @@ export const FormFooter = ({
           </p>
         )}
       </div>
-      {isLong && (
-        <LeaveConfirmation
-          title="Leave without saving?"
-          mayLose={() => form.isChanged && !form.isBusy && !isGivenUp.current}
-        >
-          Your changes will be lost.
-        </LeaveConfirmation>
-      )}
+      <LeaveConfirmation
+        title="Leave without saving?"
+        mayLose={() => (form.isBusy || (isLong && form.isChanged)) && !isGivenUp.current}
+      >
+        {form.isBusy ? "Your changes are still being saved." : "Your changes will be lost."}
+      </LeaveConfirmation>
     </div>
   )
 }

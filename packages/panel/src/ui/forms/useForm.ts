@@ -1,5 +1,6 @@
 import { ApiError } from "@scheduling/sdk"
 import { type FormEvent, useEffect, useRef, useState } from "react"
+import { showErrorToast } from "../messages/toast.ts"
 import { inputPropsOf } from "./inputProps.ts"
 import { focusField, invalidFieldsIn } from "./invalidFields.ts"
 import { type Issue, remainingIssues, issuesOf } from "./issues.ts"
@@ -32,6 +33,13 @@ export const useForm = <Values extends object>({
   const [isBusy, setBusy] = useState(false)
   const isSending = useRef(false)
   const sentBy = useRef<HTMLFormElement>(null)
+  const isClosed = useRef(false)
+  useEffect(() => {
+    isClosed.current = false
+    return () => {
+      isClosed.current = true
+    }
+  }, [])
   const { attention, isElsewhere } = useAttention(sentBy, error, issues)
   const follows = latest !== undefined
   const { base, change, discard, edits, merge, values, wasSent } = useEdits(initial, {
@@ -61,13 +69,15 @@ export const useForm = <Values extends object>({
         const sent = merged?.values ?? values
         try {
           await send(sent, merged?.base ?? base)
-          return wasSent(sent)
+          // A closed form must not save a draft of what was typed while it was submitted.
+          return isClosed.current ? undefined : wasSent(sent)
         } catch (thrown) {
           // Someone else has saved the record since it was read, so merge their changes too.
           if (!isStale(thrown) || latest === undefined || tries === maxMerges) throw thrown
         }
       }
     } catch (thrown) {
+      if (isClosed.current) return showErrorToast(thrown)
       setError(thrown)
       setIssues(issuesOf(thrown))
     } finally {

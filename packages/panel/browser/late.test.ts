@@ -1,0 +1,87 @@
+import type { Page } from "playwright-core"
+import { describe, expect, it } from "vitest"
+import { holdRequests } from "./support/hold.ts"
+import { skipReason, usePanel } from "./support/panel.ts"
+
+/** Rejects the matching requests. */
+const reject = (page: Page, url: string | RegExp, method = "GET") =>
+  page.route(url, (route) =>
+    route.request().method() === method
+      ? route.fulfill({ status: 400, json: { detail: { error: "invalid", message: "Rejected." } } })
+      : route.fallback()
+  )
+
+describe.skipIf(skipReason !== undefined)("a response that arrives late", () => {
+  const panel = usePanel()
+
+  const openQueues = (page: Page) =>
+    page.getByRole("navigation").getByRole("link", { name: "Queues" }).click()
+
+  it("leaves users on the page to which they have gone", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const url = `${panel.url()}/v1/echo`
+    const w = `${panel.url()}/w/${person.workspaceId}`
+    await page.goto(`${w}/cron/new`)
+    await page.getByLabel("Name", { exact: true }).fill("Nightly")
+    await page.getByLabel("URL", { exact: true }).fill(url)
+    await page.getByRole("textbox", { name: "Schedule" }).fill("0 3 * * *")
+    const creation = await holdRequests(page, "**/cron", "POST")
+    await page.getByRole("button", { name: "Create cron task" }).click()
+    await creation.isHeld
+    await openQueues(page)
+    await page
+      .getByRole("dialog", { name: "Leave without saving?" })
+      .getByRole("button", { name: "Leave page" })
+      .click()
+    await page.getByText("No queues yet").waitFor()
+    creation.release()
+    await page.getByText("Nightly was created").waitFor()
+    expect(page.url()).toBe(`${w}/queues`)
+
+    const chain = await person.client.chains.create({ name: "Export", steps: [{ name: "a", url }] })
+    await page.goto(`${w}/chains/${chain.id}`)
+    const run = await holdRequests(page, "**/run", "POST")
+    await page.getByRole("button", { name: "Run now" }).click()
+    await run.isHeld
+    await openQueues(page)
+    await page.getByText("No queues yet").waitFor()
+    run.release()
+    await page.getByText("Export was started").waitFor()
+    expect(page.url()).toBe(`${w}/queues`)
+    expect(problems).toEqual([])
+  })
+
+  it("is shown even after its form or dialog was closed", async () => {
+    const { page, person } = await panel.openAs()
+    const messages = page.getByRole("region", { name: "Messages" })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/queues`)
+    await reject(page, "**/queues", "POST")
+    const creation = await holdRequests(page, "**/queues", "POST")
+    await page.getByRole("button", { name: "New queue" }).first().click()
+    await page.getByLabel("Name").fill("Billing")
+    await page.getByRole("button", { name: "Create queue" }).click()
+    await creation.isHeld
+    await page.keyboard.press("Escape")
+    creation.release()
+    await messages.getByText("Rejected.").waitFor()
+
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/settings`)
+    await reject(page, "**/workspaces/*", "DELETE")
+    const deletion = await holdRequests(page, "**/workspaces/*", "DELETE")
+    const asked = page.getByRole("dialog", { name: "Delete Acme production?" })
+    const word = asked.getByRole("textbox")
+    const confirm = asked.getByRole("button", { name: "Delete permanently" })
+    await page.getByRole("button", { name: "Delete workspace" }).click()
+    await word.fill("Acme production")
+    await confirm.click()
+    await deletion.isHeld
+    await page.keyboard.press("Escape")
+    deletion.release()
+    await messages.getByText("Rejected.").waitFor()
+    // The dialog asks anew, without the earlier answer and its problem.
+    await page.getByRole("button", { name: "Delete workspace" }).click()
+    expect(await word.inputValue()).toBe("")
+    expect(await confirm.isDisabled()).toBe(true)
+    expect(await asked.getByRole("alert").count()).toBe(0)
+  })
+})
