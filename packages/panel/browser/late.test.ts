@@ -84,4 +84,25 @@ describe.skipIf(skipReason !== undefined)("a response that arrives late", () => 
     expect(await confirm.isDisabled()).toBe(true)
     expect(await asked.getByRole("alert").count()).toBe(0)
   })
+
+  it("to the test of a channel is not shown on the page of another channel", async () => {
+    const { page, person } = await panel.openAs()
+    const url = `${panel.url()}/v1/echo`
+    for (const name of ["Mine", "Yours"]) {
+      await person.client.notifications.createChannel({ kind: "webhook", name, config: { url } })
+    }
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/notifications`)
+    await page.getByRole("link", { name: "Mine" }).click()
+    await page.getByRole("heading", { name: "Mine" }).waitFor()
+    await page.goBack()
+    await page.getByRole("link", { name: "Yours" }).click()
+    await page.getByRole("button", { name: "Send test message" }).click()
+    const result = page.getByRole("status").filter({ hasText: "after" })
+    await result.waitFor()
+    await page.keyboard.press("Control+k")
+    await page.getByRole("combobox", { name: "Search" }).fill("Mine")
+    await page.getByRole("option", { name: "Mine Channel" }).click()
+    await page.getByRole("heading", { name: "Mine" }).waitFor()
+    expect(await result.count()).toBe(0)
+  })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { runShell } from "./support/shell.ts"
+import { setVisibility } from "./support/setVisibility.ts"
 import { skipReason, usePanel } from "./support/panel.ts"
 import { startReceiver } from "./support/startReceiver.ts"
 
@@ -244,5 +245,29 @@ describe.skipIf(skipReason !== undefined)("notifications", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
     await page.getByRole("alert").getByText("rule").waitFor()
     expect(problems).toEqual([])
+  })
+
+  it("keep what is typed when they are changed elsewhere", async () => {
+    const { page, person } = await panel.openAs()
+    const { notifications } = person.client
+    const channel = await notifications.createChannel({
+      kind: "webhook",
+      name: "Operations",
+      config: { url: `${panel.url()}/v1/echo` }
+    })
+    const at = `${panel.url()}/w/${person.workspaceId}/notifications`
+    await page.goto(`${at}/channels/${channel.id}`)
+    const name = page.getByRole("textbox", { name: "Name" })
+    await name.fill("Night shift")
+    await page.getByRole("button", { name: "Actions for Operations" }).click()
+    await page.getByRole("menuitem", { name: "Pause" }).click()
+    await page.getByText("Paused", { exact: true }).waitFor()
+    expect(await name.inputValue()).toBe("Night shift")
+    await page.getByRole("button", { name: "Save changes" }).click()
+    await page.getByText("Night shift was changed").waitFor()
+    expect(await notifications.getChannel(channel.id)).toMatchObject({
+      name: "Night shift",
+      paused: true
+    })
   })
 })

@@ -14,6 +14,8 @@ export const router = createRouter({
   defaultPendingMs: 100,
   defaultPendingMinMs: 200,
   scrollRestoration: true,
+  // The state of a page belongs to its record.
+  defaultRemountDeps: ({ params }) => params,
   defaultNotFoundComponent: NotFound,
   defaultPendingComponent: Loading,
   defaultErrorComponent: PageFailed

@@ -1,7 +1,8 @@
+import { createRoute } from "@tanstack/react-router"
 import { newKeySearch } from "./api-keys/scopes.ts"
 import { lazyPage } from "./app/lazyPage.ts"
 import { usageSearch } from "./billing/search.ts"
-import { pageRoute, searchPageRoute } from "./parentRoutes.tsx"
+import { pageRoute, searchPageRoute, workspaceRoute } from "./parentRoutes.tsx"
 import { auditSearch, settingsSearch } from "./settings/search.ts"
 
 export const workspaceRoutes = [
@@ -14,10 +15,13 @@ export const workspaceRoutes = [
     newKeySearch,
     lazyPage(() => import("./api-keys/NewKeyPage.tsx"), "NewKeyPage")
   ),
-  pageRoute(
-    "/keys/$keyId",
-    lazyPage(() => import("./api-keys/KeyPage.tsx"), "KeyPage")
-  ),
+  createRoute({
+    getParentRoute: () => workspaceRoute,
+    path: "/keys/$keyId",
+    // After a rotation, the page opens the new key and shows its secret.
+    remountDeps: () => "keys",
+    component: lazyPage(() => import("./api-keys/KeyPage.tsx"), "KeyPage")
+  }),
   pageRoute(
     "/members",
     lazyPage(() => import("./members/MembersPage.tsx"), "MembersPage")

@@ -47,7 +47,7 @@ export const IncidentTimeline = ({ incident }: { readonly incident: IncidentDeta
         </ol>
         <RoleGate role="editor">
           <div className="border-t border-line px-5 py-3">
-            <NoteForm key={id} workspaceId={workspace_id} incidentId={id} />
+            <NoteForm workspaceId={workspace_id} incidentId={id} />
           </div>
         </RoleGate>
       </Card>

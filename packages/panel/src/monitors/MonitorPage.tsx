@@ -10,13 +10,13 @@ export const MonitorPage = () => {
     from: "/inside/w/$workspaceId/monitors/$kind/$monitorId"
   })
   const { Show } = pagesOf(kind)
-  return <Show key={monitorId} monitorId={monitorId} />
+  return <Show monitorId={monitorId} />
 }
 
 export const NewMonitorPage = () => {
   const { kind } = useParams({ from: "/inside/w/$workspaceId/monitors/$kind/new" })
   const { Create } = pagesOf(kind)
-  return <Create key={kind} />
+  return <Create />
 }
 
 export const EditMonitorPage = () => {
@@ -24,5 +24,5 @@ export const EditMonitorPage = () => {
     from: "/inside/w/$workspaceId/monitors/$kind/$monitorId/edit"
   })
   const { Edit } = pagesOf(kind)
-  return <Edit key={monitorId} monitorId={monitorId} />
+  return <Edit monitorId={monitorId} />
 }

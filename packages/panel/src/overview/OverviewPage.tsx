@@ -87,7 +87,7 @@ export const OverviewPage = () => {
         <Problem error={stats.error} retry={stats.refetch} />
         {(isNew || hasBegun) && (
           <RoleGate role="admin">
-            <FirstSteps key={workspaceId} />
+            <FirstSteps />
           </RoleGate>
         )}
         {isReady ? (

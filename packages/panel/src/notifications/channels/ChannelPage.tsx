@@ -66,7 +66,7 @@ export const ChannelPage = () => {
             </div>
             <div className="flex min-w-0 flex-col gap-8">
               <Section title="Settings">
-                <Settings key={channel.updated_at} channel={channel} />
+                <Settings channel={channel} />
               </Section>
               <Versions
                 record={channel}
