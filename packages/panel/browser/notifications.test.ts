@@ -270,4 +270,42 @@ describe.skipIf(skipReason !== undefined)("notifications", () => {
       paused: true
     })
   })
+
+  it("lose the rule that was chosen, even if another user removes one", async () => {
+    const { page, person } = await panel.openAs()
+    const { notifications } = person.client
+    const { id } = await notifications.createChannel({
+      kind: "webhook",
+      name: "Operations",
+      config: { url: `${panel.url()}/v1/echo` }
+    })
+    const rule = (tag: string) => ({
+      channel_ids: [id],
+      events: ["incident.opened"] as const,
+      tags: [tag]
+    })
+    const replace = async (tags: ReadonlyArray<string>) =>
+      notifications.replaceSettings({
+        ...(await notifications.getSettings()),
+        rules: tags.map(rule)
+      })
+    await replace(["one", "two", "three"])
+    await page.clock.install()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/notifications/rules`)
+    await page.getByRole("button", { name: "Actions for rule 2" }).click()
+    await page.getByRole("menuitem", { name: "Delete" }).click()
+    await replace(["two", "three"])
+    await setVisibility(page, "hidden")
+    await page.clock.fastForward("00:10")
+    await setVisibility(page, "visible")
+    await expect
+      .poll(() => page.getByRole("listitem").filter({ hasText: "Notify" }).count())
+      .toBe(2)
+    // The form for the timing does not show the rules.
+    expect(await page.getByText("Someone else changed").count()).toBe(0)
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    const { rules } = await notifications.getSettings()
+    expect(rules.map(({ tags }) => tags)).toEqual([["three"]])
+  })
 })

@@ -10,8 +10,8 @@ import { Plus } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
 import { Button } from "../../ui/actions/Button.tsx"
-import { EmptyState, Section, Skeleton } from "../../ui/layout/Page.tsx"
-import { Problem } from "../../ui/messages/Problem.tsx"
+import { EmptyState, Section } from "../../ui/layout/Page.tsx"
+import { Loaded } from "../../ui/messages/Loaded.tsx"
 import { NotificationsPage } from "../NotificationsPage.tsx"
 import { notificationSettingsOptions } from "../../recipients/queries.ts"
 import { channelsOptions } from "../queries.ts"
@@ -29,15 +29,15 @@ export const RulesPage = () => {
   const settings = useQuery(notificationSettingsOptions(workspaceId))
   const channels = useQuery(channelsOptions(workspaceId))
   const failed = settings.error === null ? channels : settings
+  const data =
+    settings.data === undefined || channels.data === undefined
+      ? undefined
+      : { settings: settings.data, channels: channels.data }
   return (
     <NotificationsPage name="rules">
-      {failed.error !== null ? (
-        <Problem error={failed.error} retry={failed.refetch} />
-      ) : settings.data === undefined || channels.data === undefined ? (
-        <Skeleton className="h-72" />
-      ) : (
-        <Rules settings={settings.data} channels={channels.data} />
-      )}
+      <Loaded query={{ ...failed, data }} height="h-72">
+        {(loaded) => <Rules {...loaded} />}
+      </Loaded>
     </NotificationsPage>
   )
 }
@@ -45,8 +45,14 @@ export const RulesPage = () => {
 /**
  * Compares rules by content, because rules have no ids and another user may have reordered them.
  */
-const isSameValue = (one: NotificationRule, other: NotificationRule | undefined) =>
+const isSameValue = (one: NotificationRule | undefined, other: NotificationRule | undefined) =>
   JSON.stringify(one) === JSON.stringify(other)
+
+/** Returns a key that a rule keeps when another user adds or removes other rules. */
+const keyOf = (rules: ReadonlyArray<NotificationRule>, index: number): string => {
+  const earlierCopies = rules.slice(0, index).filter((other) => isSameValue(other, rules[index]))
+  return `${JSON.stringify(rules[index])} ${earlierCopies.length}`
+}
 
 const Rules = ({
   channels,
@@ -100,7 +106,7 @@ const Rules = ({
           <ol className="flex flex-col gap-3">
             {rules.map((rule, index) => (
               <Rule
-                key={index}
+                key={keyOf(rules, index)}
                 rule={rule}
                 number={index + 1}
                 channels={channels}

@@ -1,4 +1,5 @@
 import type { NotificationSettings } from "@scheduling/sdk"
+import { useRef } from "react"
 import { ZoneInput } from "../../tasks/schedule/ZoneInput.tsx"
 import { Checkbox, Field, Input } from "../../ui/forms/Field.tsx"
 import { FormFooter } from "../../ui/forms/FormFooter.tsx"
@@ -15,12 +16,10 @@ const valuesOf = ({
   group_seconds,
   quiet_hours,
   remind_every_seconds,
-  rules,
   task_failure_threshold,
   version
 }: NotificationSettings) => ({
   version,
-  rules,
   task_failure_threshold: String(task_failure_threshold),
   remind_every_seconds,
   group_seconds: String(group_seconds),
@@ -30,12 +29,19 @@ const valuesOf = ({
 
 export const TimingForm = ({ settings }: { readonly settings: NotificationSettings }) => {
   const { api, workspaceId } = useWorkspace()
+  // The form replaces all settings, but does not show the rules.
+  const latest = useRef(settings)
   const form = useForm({
     initial: valuesOf(settings),
-    latest: async () => valuesOf(await api.notifications.getSettings()),
-    send: async ({ isQuiet, ...values }, { version }) => {
+    latest: async () => {
+      latest.current = await api.notifications.getSettings()
+      return valuesOf(latest.current)
+    },
+    send: async ({ isQuiet, ...values }) => {
+      const { rules, version } = latest.current
       await api.notifications.replaceSettings({
         ...values,
+        rules,
         version,
         task_failure_threshold: Number(values.task_failure_threshold),
         group_seconds: Number(values.group_seconds),
