@@ -2,6 +2,7 @@ import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { holdRequests } from "./support/hold.ts"
 import { skipReason, usePanel } from "./support/panel.ts"
+import { setVisibility } from "./support/setVisibility.ts"
 
 /** Rejects the matching requests. */
 const reject = (page: Page, url: string | RegExp, method = "GET") =>
@@ -10,6 +11,13 @@ const reject = (page: Page, url: string | RegExp, method = "GET") =>
       ? route.fulfill({ status: 400, json: { detail: { error: "invalid", message: "Rejected." } } })
       : route.fallback()
   )
+
+/** Returns to the tab after a while, so that it refetches. The page's clock must be installed. */
+const comeBack = async (page: Page) => {
+  await setVisibility(page, "hidden")
+  await page.clock.fastForward("00:10")
+  await setVisibility(page, "visible")
+}
 
 describe.skipIf(skipReason !== undefined)("a response that arrives late", () => {
   const panel = usePanel()
@@ -83,6 +91,45 @@ describe.skipIf(skipReason !== undefined)("a response that arrives late", () => 
     expect(await word.inputValue()).toBe("")
     expect(await confirm.isDisabled()).toBe(true)
     expect(await asked.getByRole("alert").count()).toBe(0)
+  })
+
+  it("of a copied task is awaited, and a failure is shown", async () => {
+    const { page, person } = await panel.openAs()
+    const url = `${panel.url()}/v1/echo`
+    const task = await person.client.cron.create({ name: "Nightly", schedule: "0 3 * * *", url })
+    await reject(page, `**/cron/${task.id}`)
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new?from=${task.id}`)
+    await page.getByText("Rejected.").waitFor()
+    expect(await page.getByRole("button", { name: "Create cron task" }).count()).toBe(0)
+  })
+
+  it("does not hide a form when its data cannot be refetched", async () => {
+    const { page, person } = await panel.openAs()
+    const url = `${panel.url()}/v1/echo`
+    await person.client.notifications.createChannel({
+      kind: "webhook",
+      name: "Operations",
+      config: { url }
+    })
+    await page.clock.install()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/notifications/rules`)
+    await page.getByRole("button", { name: "Add a rule" }).click()
+    const tags = page.getByRole("textbox", { name: "Only for these tags" })
+    await tags.fill("billing")
+    await reject(page, "**/notifications/settings")
+    await comeBack(page)
+    await page.getByText("Rejected.").first().waitFor()
+    expect(await tags.inputValue()).toBe("billing")
+
+    await page.goto(`${panel.url()}/account/settings`)
+    await page.getByRole("button", { name: "Set up second factor" }).click()
+    const password = page.getByLabel("Your password")
+    await password.fill("typed")
+    await reject(page, "**/totp")
+    const rejected = page.waitForResponse("**/totp")
+    await comeBack(page)
+    await (await rejected).finished()
+    expect(await password.inputValue()).toBe("typed")
   })
 
   it("to the test of a channel is not shown on the page of another channel", async () => {

@@ -27,7 +27,7 @@ export const Passkeys = () => {
   const { data, error, refetch } = useQuery(passkeyOptions)
   const [step, go] = useState<Step>({ is: "rest" })
   const rest = () => go({ is: "rest" })
-  if (error !== null) return <Problem error={error} retry={refetch} />
+  if (error !== null && data === undefined) return <Problem error={error} retry={refetch} />
   if (data === undefined) return <Skeleton className="h-24" />
   const { data: passkeys, has_password: hasPassword } = data
   return (

@@ -29,7 +29,7 @@ export const SecondFactor = () => {
   const { data, error, refetch } = useQuery(totpOptions)
   const [step, go] = useState<Step>({ is: "rest" })
   const rest = () => go({ is: "rest" })
-  if (error !== null) return <Problem error={error} retry={refetch} />
+  if (error !== null && data === undefined) return <Problem error={error} retry={refetch} />
   if (data === undefined) return <Skeleton className="h-24" />
   if (step.is === "codes") {
     return (

@@ -19,7 +19,7 @@ export const QueueField = ({
 }) => {
   const { workspaceId } = useWorkspace()
   const { error: problem, isLoading, refetch, rows } = useList(queueQueries.list(workspaceId))
-  if (problem !== null) return <Problem error={problem} retry={refetch} />
+  if (problem !== null && rows.length === 0) return <Problem error={problem} retry={refetch} />
   return (
     <Field
       label="Queue"

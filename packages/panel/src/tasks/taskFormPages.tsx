@@ -16,8 +16,8 @@ import type { FieldGroupProps } from "../ui/forms/inputProps.ts"
 import { type SendInput, sendInput } from "../ui/forms/sendInput.ts"
 import { parseTags } from "../ui/forms/parseTags.ts"
 import { type FormOf, useForm } from "../ui/forms/useForm.ts"
-import { Page, Skeleton } from "../ui/layout/Page.tsx"
-import { LoadedPage } from "../ui/messages/Loaded.tsx"
+import { Page } from "../ui/layout/Page.tsx"
+import { Loaded, LoadedPage } from "../ui/messages/Loaded.tsx"
 import { showSuccessToast } from "../ui/messages/toast.ts"
 import { useNavigateAfterAction } from "../ui/useNavigateAfterAction.ts"
 import { type CallbackValues, callbackValuesOf } from "./call/callbackValues.ts"
@@ -169,21 +169,29 @@ export const taskFormPages = <
     const navigate = useNavigate()
     const navigateAfterAction = useNavigateAfterAction()
     const original = useQuery({ ...one(workspaceId, from ?? ""), enabled: from !== undefined })
-    if (original.isLoading) return <Skeleton className="m-8 h-96" />
+    const form = (values: Values, isBlank: boolean) => (
+      <Form
+        action={`Create ${inText}`}
+        initial={values}
+        isBlank={isBlank}
+        onCancel={() => void navigate({ to: `/w/$workspaceId/${noun}`, params: { workspaceId } })}
+        onSend={async (input) => {
+          const created = await resourceOf(api).create(input)
+          showSuccessToast(`${created.name ?? `The ${inText}`} was created`)
+          void changed(workspaceId)
+          await navigateAfterAction(taskLink(workspaceId, kind, created.id))
+        }}
+      />
+    )
     return (
       <Page title={`New ${inText}`}>
-        <Form
-          action={`Create ${inText}`}
-          initial={original.data === undefined ? initial : copyOf(original.data)}
-          isBlank={original.data === undefined}
-          onCancel={() => void navigate({ to: `/w/$workspaceId/${noun}`, params: { workspaceId } })}
-          onSend={async (input) => {
-            const created = await resourceOf(api).create(input)
-            showSuccessToast(`${created.name ?? `The ${inText}`} was created`)
-            void changed(workspaceId)
-            await navigateAfterAction(taskLink(workspaceId, kind, created.id))
-          }}
-        />
+        {from === undefined ? (
+          form(initial, true)
+        ) : (
+          <Loaded query={original} height="h-96">
+            {(task) => form(copyOf(task), false)}
+          </Loaded>
+        )}
       </Page>
     )
   }

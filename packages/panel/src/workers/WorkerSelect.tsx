@@ -16,7 +16,7 @@ export const WorkerSelect = ({
 }) => {
   const { workspaceId } = useWorkspace()
   const { data, error, refetch } = useQuery(allWorkersOptions(workspaceId))
-  if (error !== null) return <Problem error={error} retry={refetch} />
+  if (error !== null && data === undefined) return <Problem error={error} retry={refetch} />
   if (data === undefined) return <Skeleton className="h-9" />
   if (data.length === 0) {
     return (
