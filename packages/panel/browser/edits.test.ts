@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { skipReason, usePanel } from "./support/panel.ts"
+import { setVisibility } from "./support/setVisibility.ts"
 
 describe.skipIf(skipReason !== undefined)("a record that two users edit", () => {
   const panel = usePanel()
@@ -62,6 +63,72 @@ describe.skipIf(skipReason !== undefined)("a record that two users edit", () => 
       await page.getByRole("heading", { name: kept, exact: true }).waitFor()
       expect((await read()).name).toBe(kept)
       await context.close()
+    }
+  })
+
+  it("shows the duration that somebody else saved", async () => {
+    const { page, person } = await panel.openAs()
+    const monitor = await person.client.heartbeatMonitors.create({
+      name: "Backup",
+      period_seconds: 3_600,
+      grace_seconds: 600
+    })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/monitors/heartbeat/${monitor.id}/edit`)
+    const grace = page.getByLabel("Grace period", { exact: true })
+    expect(await grace.inputValue()).toBe("10")
+    await person.client.heartbeatMonitors.update(monitor.id, { grace_seconds: 7_200 })
+    await page.getByText("The form shows the new values.").waitFor()
+    expect(await grace.inputValue()).toBe("2")
+    expect(await page.getByLabel("Grace period: unit").inputValue()).toBe("3600")
+  })
+
+  it("is not overwritten with the values that a dialog was opened with", async () => {
+    const { page, person } = await panel.openAs()
+    const { client, workspaceId } = person
+    const w = `${panel.url()}/w/${workspaceId}`
+    const slug = `shop-${workspaceId.slice(-8)}`
+    const window = {
+      name: "Upgrade",
+      starts_at: "2030-01-01T00:00:00Z",
+      ends_at: "2030-01-02T00:00:00Z"
+    }
+    const { id } = await client.notifications.createChannel({
+      kind: "webhook",
+      name: "Operations",
+      config: { url: `${panel.url()}/v1/echo` }
+    })
+    const steps = [{ after_seconds: 0, channel_ids: [id] }]
+    await page.clock.install()
+    for (const [path, name, save] of [
+      [
+        "status-pages",
+        "Shop",
+        (title: string) => client.statusPages.upsert(slug, { title, groups: [] })
+      ],
+      [
+        "maintenance",
+        "Upgrade",
+        (renamed: string) =>
+          client.maintenance.upsert("upgrade", { ...window, name: renamed, everything: true })
+      ],
+      [
+        "notifications/escalations",
+        "Night shift",
+        (renamed: string) => client.escalations.upsert("night", { name: renamed, steps })
+      ]
+    ] as const) {
+      await save(name)
+      await page.goto(`${w}/${path}`)
+      await page.getByRole("button", { name: `Actions for ${name}` }).click()
+      await page.getByRole("menuitem", { name: "Edit" }).click()
+      await save("Theirs")
+      await setVisibility(page, "hidden")
+      await page.clock.fastForward("00:10")
+      await setVisibility(page, "visible")
+      await page.getByText("Theirs").first().waitFor({ state: "attached" })
+      await page.getByRole("button", { name: "Save changes" }).click()
+      await page.getByRole("dialog").getByRole("alert").waitFor()
+      expect((await save("Theirs")).version).toBe(2)
     }
   })
 

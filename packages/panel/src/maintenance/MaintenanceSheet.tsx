@@ -1,4 +1,5 @@
 import type { MaintenanceWindow, MaintenanceWindowDefinition } from "@scheduling/sdk"
+import { useState } from "react"
 import * as bounds from "../data/bounds.ts"
 import { useWorkspace } from "../data/client.ts"
 import { TargetPicker } from "../ui/forms/TargetPicker.tsx"
@@ -65,13 +66,16 @@ const definitionOf = ({ ends_at, repeats, starts_at, ...values }: Values) => ({
 
 export const MaintenanceSheet = ({
   onClose,
-  window
+  window: current
 }: {
   /** Absent for a new window. */
   readonly window?: MaintenanceWindow
   readonly onClose: () => void
 }) => {
   const { api, workspaceId } = useWorkspace()
+  // The record may be refetched while the form is open. Sending its new version with the values that
+  // the form was opened with would undo the changes of others.
+  const [window] = useState(current)
   const form = useForm<Values>({
     initial: valuesOf(window),
     send: async (values) => {

@@ -1,5 +1,6 @@
 import type { StatusPage, StatusPageDefinition } from "@scheduling/sdk"
 import { Plus, X } from "lucide-react"
+import { useState } from "react"
 import * as bounds from "../data/bounds.ts"
 import { useWorkspace } from "../data/client.ts"
 import { queryClient, bypassCache } from "../data/queries.ts"
@@ -78,13 +79,16 @@ const slugOf = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9-]/g, "-
 
 export const StatusPageSheet = ({
   onClose,
-  page
+  page: current
 }: {
   /** Absent for a new page. */
   readonly page?: StatusPage
   readonly onClose: () => void
 }) => {
   const { api, workspaceId } = useWorkspace()
+  // The record may be refetched while the form is open. Sending its new version with the values that
+  // the form was opened with would undo the changes of others.
+  const [page] = useState(current)
   const form = useForm({
     initial: valuesOf(page),
     send: async (given) => {

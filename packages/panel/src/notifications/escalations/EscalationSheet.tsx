@@ -1,5 +1,6 @@
 import type { EscalationPolicy, NotificationChannelId, UserId } from "@scheduling/sdk"
 import { Plus, Trash2 } from "lucide-react"
+import { useState } from "react"
 import * as bounds from "../../data/bounds.ts"
 import { useWorkspace } from "../../data/client.ts"
 import { useChannelNames, useMemberNames } from "../../data/names.ts"
@@ -50,13 +51,16 @@ const valuesOf = (policy: EscalationPolicy | undefined): Values => ({
 
 export const EscalationSheet = ({
   onClose,
-  policy
+  policy: current
 }: {
   /** Absent for a new policy. */
   readonly policy?: EscalationPolicy
   readonly onClose: () => void
 }) => {
   const { api, workspaceId } = useWorkspace()
+  // The record may be refetched while the form is open. Sending its new version with the values that
+  // the form was opened with would undo the changes of others.
+  const [policy] = useState(current)
   const form = useForm<Values>({
     initial: valuesOf(policy),
     send: async ({ name, repeat_after_seconds, repeat_count, steps }) => {

@@ -6,6 +6,12 @@ const unitOf = (seconds: number): string =>
   durationUnits.toReversed().find(([unit]) => seconds > 0 && seconds % Number(unit) === 0)?.[0] ??
   "60"
 
+/** Returns a duration as it is shown: in the largest unit of which it is a multiple. */
+const amountOf = (seconds: number | null) => {
+  const unit = unitOf(seconds ?? 0)
+  return { seconds, unit, text: seconds === null ? "" : String(seconds / Number(unit)) }
+}
+
 /**
  * Edits a duration as an amount and a unit. The value is in seconds, or null if the field is empty.
  */
@@ -26,12 +32,13 @@ export const DurationField = ({
   readonly isOptional?: boolean
   readonly limits: DurationLimits
 }) => {
-  const [unit, setUnit] = useState(unitOf(seconds ?? 0))
-  const [text, setText] = useState(seconds === null ? "" : String(seconds / Number(unit)))
+  const [typed, setTyped] = useState(() => amountOf(seconds))
+  // The form may have taken over the value that another user saved.
+  const { text, unit } = typed.seconds === seconds ? typed : amountOf(seconds)
   const change = (nextText: string, nextUnit: string) => {
-    setText(nextText)
-    setUnit(nextUnit)
-    onChange(nextText === "" ? null : Math.round(Number(nextText) * Number(nextUnit)))
+    const next = nextText === "" ? null : Math.round(Number(nextText) * Number(nextUnit))
+    setTyped({ seconds: next, text: nextText, unit: nextUnit })
+    onChange(next)
   }
   return (
     <Field label={label} hint={hint} error={error}>
