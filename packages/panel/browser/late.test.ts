@@ -132,6 +132,29 @@ describe.skipIf(skipReason !== undefined)("a response that arrives late", () => 
     expect(await password.inputValue()).toBe("typed")
   })
 
+  it("with a filtered list does not bring back a filter that was removed", async () => {
+    const { page, person } = await panel.openAs()
+    const w = `${panel.url()}/w/${person.workspaceId}`
+    const open = (name: string) =>
+      page.getByRole("navigation").getByRole("link", { name, exact: true }).click()
+    await person.client.heartbeatMonitors.create({ name: "Backup", period_seconds: 3_600 })
+    await page.goto(`${w}/monitors`)
+    const name = page.getByRole("searchbox", { name: "Filter by name" })
+    await name.fill("shop")
+    await page.waitForURL("**/monitors?name=shop")
+    await open("Monitors")
+    await page.getByRole("link", { name: "Backup" }).waitFor()
+    await expect.poll(() => name.inputValue()).toBe("")
+    expect(page.url()).toBe(`${w}/monitors`)
+
+    await page.goto(`${w}/executions?status_code=500&tag=billing`)
+    await page.getByText("No executions match the filters").waitFor()
+    await open("Executions")
+    await page.getByText("No executions yet").waitFor()
+    expect(await page.getByRole("textbox", { name: "Status code" }).inputValue()).toBe("")
+    expect(await page.getByRole("textbox", { name: "Tag" }).inputValue()).toBe("")
+  })
+
   it("to the test of a channel is not shown on the page of another channel", async () => {
     const { page, person } = await panel.openAs()
     const url = `${panel.url()}/v1/echo`

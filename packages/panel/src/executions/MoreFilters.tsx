@@ -5,11 +5,18 @@ import { useWorkspace } from "../data/client.ts"
 import { findTasks } from "../data/tasks.ts"
 import { Input, Select } from "../ui/forms/Field.tsx"
 import { CountFilter } from "../ui/lists/CountFilter.tsx"
+import { useFilterText } from "../ui/lists/useFilterText.ts"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { useDebouncedText } from "../ui/useDebouncedText.ts"
 import { now } from "../ui/values/clock.ts"
 import { capitalize } from "../ui/values/format.ts"
-import { type ExecutionSearch, executionStatuses, statusesOf, triggerNames } from "./search.ts"
+import {
+  executionSearch,
+  type ExecutionSearch,
+  executionStatuses,
+  statusesOf,
+  triggerNames
+} from "./search.ts"
 
 interface FilterProps {
   readonly search: ExecutionSearch
@@ -69,15 +76,7 @@ export const MoreFilters = ({ filter, search }: FilterProps) => (
       options={[["", "All triggers"], ...Object.entries(triggerNames)]}
       onChange={({ target }) => filter({ trigger: target.value })}
     />
-    <span className="w-28 max-sm:w-full">
-      <Input
-        aria-label="Status code"
-        placeholder="Status code"
-        inputMode="numeric"
-        defaultValue={search.status_code ?? ""}
-        onChange={({ target }) => filter({ status_code: target.value })}
-      />
-    </span>
+    <StatusCodeFilter search={search} filter={filter} />
     <Select
       aria-label="Duration"
       value={String(search.min_duration_ms ?? "")}
@@ -89,20 +88,49 @@ export const MoreFilters = ({ filter, search }: FilterProps) => (
       ]}
       onChange={({ target }) => filter({ min_duration_ms: target.value })}
     />
+    <TagFilter search={search} filter={filter} />
+    {search.task_id === undefined && <TaskOrId filter={filter} />}
+  </div>
+)
+
+const StatusCodeFilter = ({ filter, search }: FilterProps) => {
+  const { apply, setText, text } = useFilterText(String(search.status_code ?? ""))
+  return (
+    <span className="w-28 max-sm:w-full">
+      <Input
+        aria-label="Status code"
+        placeholder="Status code"
+        inputMode="numeric"
+        value={text}
+        onChange={({ target: { value } }) => {
+          setText(value)
+          apply(String(executionSearch({ status_code: value }).status_code ?? ""))
+          filter({ status_code: value })
+        }}
+      />
+    </span>
+  )
+}
+
+const TagFilter = ({ filter, search }: FilterProps) => {
+  const { apply, setText, text } = useFilterText(search.tag ?? "")
+  const submit = () => {
+    apply(text.trim())
+    filter({ tag: text.trim() })
+  }
+  return (
     <span className="w-28 max-sm:w-full">
       <Input
         aria-label="Tag"
         placeholder="Tag"
-        defaultValue={search.tag ?? ""}
-        onBlur={({ target }) => filter({ tag: target.value.trim() })}
-        onKeyDown={({ currentTarget, key }) =>
-          key === "Enter" && filter({ tag: currentTarget.value.trim() })
-        }
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+        onBlur={submit}
+        onKeyDown={({ key }) => key === "Enter" && submit()}
       />
     </span>
-    {search.task_id === undefined && <TaskOrId filter={filter} />}
-  </div>
-)
+  )
+}
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -143,7 +171,9 @@ const TaskOrId = ({ filter }: Pick<FilterProps, "filter">) => {
           value={text}
           onChange={({ target }) => choose(target.value)}
           onKeyDown={({ key }) => {
-            if (key === "Enter" && tasks[0] !== undefined) filter({ task_id: tasks[0].id })
+            // The tasks may be those of an earlier text.
+            if (key !== "Enter" || name !== text.trim()) return
+            if (tasks[0] !== undefined) filter({ task_id: tasks[0].id })
           }}
         />
       </span>

@@ -1,5 +1,6 @@
 import { Search } from "lucide-react"
-import { type ReactNode, useEffect, useState } from "react"
+import { type ReactNode, useEffect } from "react"
+import { useFilterText } from "./useFilterText.ts"
 
 export const Filters = ({ children }: { readonly children: ReactNode }) => (
   <div role="search" className="mb-4 flex flex-wrap items-center gap-2">
@@ -17,12 +18,16 @@ export const NameFilter = ({
   readonly value: string | undefined
   readonly onChange: (value: string | undefined) => void
 }) => {
-  const [text, setText] = useState(value ?? "")
+  const { apply, setText, text } = useFilterText(value ?? "")
   useEffect(() => {
-    if (text.trim() === (value ?? "")) return
-    const timer = window.setTimeout(() => onChange(text.trim() || undefined), 200)
+    const next = text.trim()
+    if (next === (value ?? "")) return
+    const timer = window.setTimeout(() => {
+      apply(next)
+      onChange(next || undefined)
+    }, 200)
     return () => window.clearTimeout(timer)
-  }, [text, value, onChange])
+  }, [text, value, onChange, apply])
   return (
     <label className="relative w-full sm:w-72">
       <span className="sr-only">{label}</span>
