@@ -155,6 +155,36 @@ describe.skipIf(skipReason !== undefined)("a response that arrives late", () => 
     expect(await page.getByRole("textbox", { name: "Tag" }).inputValue()).toBe("")
   })
 
+  it("of an earlier search leads to no record that does not match", async () => {
+    const { page, person } = await panel.openAs()
+    const url = `${panel.url()}/v1/echo`
+    await person.client.queues.create({ name: "Billing", max_concurrency: 1 })
+    await person.client.cron.create({ name: "Nightly", schedule: "0 3 * * *", url })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/executions`)
+    await page.getByText("No executions yet").waitFor()
+    const input = page.getByRole("combobox", { name: "Task or execution id" })
+    await input.fill("Night")
+    await page.locator("datalist option[value=Nightly]").waitFor({ state: "attached" })
+    await input.pressSequentially("x")
+    await page.keyboard.press("Enter")
+    expect(page.url()).not.toContain("task_id")
+
+    await page.keyboard.press("Control+k")
+    const palette = page.getByRole("dialog", { name: "Search" })
+    await palette.getByRole("combobox").fill("bill")
+    await palette.getByRole("option", { name: "Billing Queue" }).waitFor()
+    const search = await holdRequests(page, "**/search?*")
+    await palette.getByRole("combobox").fill("bill of lading")
+    await search.isHeld
+    await page.keyboard.press("Enter")
+    await reject(page, "**/search?*")
+    search.release()
+    await palette.getByText("No results for").waitFor()
+    await palette.getByRole("combobox").fill("bill again")
+    await palette.getByText("Rejected.").waitFor()
+    expect(await palette.getByText("No results for").count()).toBe(0)
+  })
+
   it("to the test of a channel is not shown on the page of another channel", async () => {
     const { page, person } = await panel.openAs()
     const url = `${panel.url()}/v1/echo`

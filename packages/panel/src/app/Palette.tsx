@@ -10,10 +10,12 @@ import { workspacesOptions } from "../data/queries.ts"
 import {
   sortByRelevance,
   findPagesAndActions,
+  hasWords,
   type PaletteItem,
   findWorkspaces,
   paletteItemOptions
 } from "./find.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
 import { useHasRole } from "../ui/role.tsx"
 
 /** The command palette. Finds pages, actions, workspaces and the workspace's records. */
@@ -26,18 +28,25 @@ const Palette = ({
 }) => {
   const navigate = useNavigate()
   const [text, setText] = useState("")
-  const [at, setAt] = useState(0)
+  // An item rather than a position, because the results arrive after the pages and actions.
+  const [chosen, choose] = useState<string>()
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
   const asked = useDebouncedText(text.trim())
   const things = useQuery(paletteItemOptions(workspaceId, asked))
   const { data: workspaces = [] } = useQuery(workspacesOptions)
+  // Until the search for the typed text has finished, only matches of the earlier search are shown.
+  const isCurrent = asked === text.trim() && !things.isPlaceholderData
+  const records = (things.data ?? []).filter(({ name }) => isCurrent || hasWords(name, text.trim()))
   const found: ReadonlyArray<PaletteItem> = sortByRelevance(text.trim(), [
     ...findPagesAndActions(workspaceId, text.trim(), useHasRole()),
-    ...(asked === "" ? [] : (things.data ?? [])),
+    ...(asked === "" ? [] : records),
     ...findWorkspaces(workspaces, workspaceId, asked)
   ])
-  useEffect(() => setAt(0), [text])
+  const at = Math.max(
+    0,
+    found.findIndex(({ key }) => key === chosen)
+  )
   useEffect(() => {
     list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" })
   }, [at])
@@ -52,7 +61,7 @@ const Palette = ({
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) {
       event.preventDefault()
-      setAt((at + step + found.length) % Math.max(found.length, 1))
+      choose(found[(at + step + found.length) % Math.max(found.length, 1)]?.key)
     } else if (event.key === "Enter") {
       event.preventDefault()
       go(found[at])
@@ -79,7 +88,10 @@ const Palette = ({
           spellCheck={false}
           placeholder="Search by name, key, tag, URL or id"
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => {
+            setText(event.target.value)
+            choose(undefined)
+          }}
           onKeyDown={onKeyDown}
           className="h-12 grow bg-transparent text-lg outline-none"
         />
@@ -97,7 +109,7 @@ const Palette = ({
             id={`${id}-${index}`}
             role="option"
             aria-selected={index === at}
-            onPointerMove={() => setAt(index)}
+            onPointerMove={() => choose(one.key)}
             onClick={() => go(one)}
             className={classes(
               "flex h-9 cursor-pointer items-center gap-3 rounded-md px-2.5 [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-faint",
@@ -111,7 +123,12 @@ const Palette = ({
           </div>
         ))}
       </div>
-      {found.length === 0 && asked === text.trim() && !things.isFetching && (
+      {things.error !== null && (
+        <div className="p-3">
+          <Problem error={things.error} retry={things.refetch} />
+        </div>
+      )}
+      {found.length === 0 && isCurrent && !things.isFetching && things.error === null && (
         <p role="status" className="px-4 pb-6 text-center text-faint">
           No results for “{text}”.
         </p>

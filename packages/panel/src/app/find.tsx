@@ -42,7 +42,7 @@ const action = (name: string, link: NavigateOptions, needs?: Role): Offered => (
   needs
 })
 
-const hasWords = (name: string, text: string): boolean =>
+export const hasWords = (name: string, text: string): boolean =>
   text
     .toLowerCase()
     .split(/\s+/)

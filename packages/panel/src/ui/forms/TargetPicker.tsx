@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query"
 import { Plus, Search, X } from "lucide-react"
 import { useId, useState } from "react"
+import { Problem } from "../messages/Problem.tsx"
 import { Spinner } from "../messages/Spinner.tsx"
 import { FieldError } from "./Field.tsx"
 import { useDebouncedText } from "../useDebouncedText.ts"
@@ -39,7 +40,12 @@ export const TargetPicker = <Id extends string>({
   const labelOf = (one: Id) => found.get(one) ?? nameOf(one)
   const asked = useDebouncedText(text.trim())
   const id = useId()
-  const { data, isFetching } = useQuery(
+  const {
+    data,
+    error: problem,
+    isFetching,
+    refetch
+  } = useQuery(
     queryOptions({
       queryKey: [...findKey, asked],
       enabled: asked !== "",
@@ -112,7 +118,12 @@ export const TargetPicker = <Id extends string>({
             ))}
           </ul>
         )}
-        {asked !== "" && !isFetching && offered.length === 0 && (
+        {problem !== null && (
+          <div className="border-t border-line p-2">
+            <Problem error={problem} retry={refetch} />
+          </div>
+        )}
+        {asked !== "" && !isFetching && problem === null && offered.length === 0 && (
           <p className="border-t border-line px-3 py-2 text-sm text-faint">No other results.</p>
         )}
       </div>
