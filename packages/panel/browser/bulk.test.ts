@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { holdRequests } from "./support/hold.ts"
 import { skipReason, usePanel } from "./support/panel.ts"
 
 describe.skipIf(skipReason !== undefined)("tasks in a list", () => {
@@ -90,5 +91,48 @@ describe.skipIf(skipReason !== undefined)("tasks in a list", () => {
       "Remind"
     ])
     expect(problems).toEqual([])
+  })
+
+  it("are reported if they failed after the user had gone to another page", async () => {
+    const { page, person } = await panel.openAs()
+    const url = `${panel.url()}/v1/echo`
+    await person.client.cron.create({ name: "One", schedule: "0 5 * * *", url })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron`)
+    await page.route("**/pause", (route) =>
+      route.fulfill({ status: 400, json: { detail: { error: "invalid", message: "Rejected." } } })
+    )
+    const pause = await holdRequests(page, "**/pause", "POST")
+    await page.getByLabel("Select all loaded tasks").check()
+    await page.getByRole("button", { name: "Pause" }).click()
+    await pause.isHeld
+    const asksToStay = await page.evaluate(
+      () => !dispatchEvent(new Event("beforeunload", { cancelable: true }))
+    )
+    expect(asksToStay).toBe(true)
+    await page.getByRole("navigation").getByRole("link", { name: "Queues" }).click()
+    await page.getByText("No queues yet").waitFor()
+    pause.release()
+    await page.getByText("1 of 1 task failed").waitFor()
+  })
+
+  it("are not selected if the filter changes while they are loaded", async () => {
+    const { page, person } = await panel.openAs()
+    const { client, workspaceId } = person
+    const url = `${panel.url()}/v1/echo`
+    const task = (name: string) => ({ name, schedule: "0 5 * * *", url })
+    await client.cron.create(task("Keep"))
+    for (let batch = 0; batch < 2; batch++) {
+      await client.cron.createMany({
+        items: Array.from({ length: 70 }, (_, index) => task(`Old ${batch} ${index}`))
+      })
+    }
+    const rest = await holdRequests(page, /\/cron\?.*cursor=/)
+    await page.goto(`${panel.url()}/w/${workspaceId}/cron?name=Old`)
+    await page.getByLabel("Select all loaded tasks").check()
+    await page.getByRole("button", { name: "Select all matching tasks" }).click()
+    await page.getByRole("searchbox", { name: "Filter by name" }).fill("Keep")
+    await page.getByRole("link", { name: "Keep" }).waitFor()
+    expect(await page.getByLabel("Select Keep").isChecked()).toBe(false)
+    rest.release()
   })
 })

@@ -19,7 +19,10 @@ import { useSelection } from "../ui/lists/useSelection.ts"
 import { isUserTimeZone } from "../ui/values/format.ts"
 import { UserZoneHint } from "../ui/values/Time.tsx"
 
-/** Loads the list's remaining pages and selects all rows. */
+/**
+ * Loads the list's remaining pages and selects all rows, unless the list is filtered differently by
+ * then.
+ */
 const useSelectAll = (
   {
     error,
@@ -27,17 +30,20 @@ const useSelectAll = (
     isWhole,
     onMore
   }: Pick<ReturnType<typeof useList>, "error" | "hasMore" | "isWhole" | "onMore">,
+  filters: object,
   selectAll: () => void
 ) => {
-  const [isWanted, setWanted] = useState(false)
+  const [wanted, setWanted] = useState<string>()
+  const shown = JSON.stringify(filters)
+  const isWanted = wanted === shown
   const choose = useEffectEvent(selectAll)
   useEffect(() => {
     if (!isWanted) return
     if (isWhole) choose()
-    if (isWhole || error !== null) setWanted(false)
+    if (isWhole || error !== null) setWanted(undefined)
     else if (hasMore) void onMore()
   }, [isWanted, isWhole, hasMore, onMore, error])
-  return { isBusy: isWanted, choose: () => setWanted(true) }
+  return { isBusy: isWanted, choose: () => setWanted(shown) }
 }
 
 const nameOf = ({ id, name }: { readonly id: string; readonly name: string | null }) => name ?? id
@@ -81,9 +87,8 @@ export const TaskListPage = <
   const { workspaceId } = useWorkspace()
   const { filter, isFiltered, search } = useFilters(readSearch)
   const list = useList(queries.list(workspaceId, search))
-  const [timesCleared, setTimesCleared] = useState(0)
   const selection = useSelection(list.rows)
-  const selectAll = useSelectAll(list, selection.all)
+  const selectAll = useSelectAll(list, search, selection.all)
   const repeating = kind === "delayed" ? [] : list.rows.map(({ id }) => id)
   const recent = useRecentRuns(workspaceId, repeating)
   const otherZone = list.rows.find(
@@ -113,7 +118,6 @@ export const TaskListPage = <
       {(isFiltered || list.isLoading || list.rows.length > 0) && (
         <Filters>
           <NameFilter
-            key={timesCleared}
             label="Filter by name"
             value={search.name}
             onChange={(text) => filter({ name: text })}
@@ -142,12 +146,7 @@ export const TaskListPage = <
                 <EmptyState
                   title={`No ${plural.toLowerCase()} match the filters`}
                   action={
-                    <Button
-                      onClick={() => {
-                        filter({ name: undefined, status: undefined })
-                        setTimesCleared(timesCleared + 1)
-                      }}
-                    >
+                    <Button onClick={() => filter({ name: undefined, status: undefined })}>
                       Clear the filters
                     </Button>
                   }

@@ -1,9 +1,10 @@
+import { useBlocker } from "@tanstack/react-router"
 import { X } from "lucide-react"
-import { type ReactNode, useState } from "react"
+import { type ReactNode, useEffect, useRef, useState } from "react"
 import { Button, IconButton } from "../actions/Button.tsx"
 import { Confirm, Sheet } from "../actions/Dialog.tsx"
 import { messageOf } from "../messages/Problem.tsx"
-import { showSuccessToast } from "../messages/toast.ts"
+import { showErrorToast, showSuccessToast } from "../messages/toast.ts"
 
 export interface BulkAction<Row> {
   readonly name: string
@@ -31,6 +32,9 @@ interface Outcome<Row> {
 const countOf = (count: number, noun: string) =>
   count === 1 ? `1 ${noun}` : `${count.toLocaleString("en")} ${noun}s`
 
+const failureTitle = (failed: number, count: number, noun: string) =>
+  `${failed} of ${countOf(count, noun)} failed`
+
 /** The maximum number of failed rows that are named. */
 const maxNamed = 200
 
@@ -41,6 +45,14 @@ const concurrency = 4
 const useBulk = <Row,>(noun: string, onDone: () => void) => {
   const [progress, setProgress] = useState<string>()
   const [outcome, setOutcome] = useState<Outcome<Row>>()
+  const isLeft = useRef(false)
+  useEffect(() => {
+    isLeft.current = false
+    return () => {
+      isLeft.current = true
+    }
+  }, [])
+  useBlocker({ shouldBlockFn: () => false, enableBeforeUnload: progress !== undefined })
   const start = async ({ act, done }: BulkAction<Row>, rows: ReadonlyArray<Row>) => {
     const waiting = rows.values()
     const failures: Array<Failure<Row>> = []
@@ -59,7 +71,9 @@ const useBulk = <Row,>(noun: string, onDone: () => void) => {
     if (succeeded > 0) {
       showSuccessToast(`${countOf(succeeded, noun)} ${succeeded === 1 ? "was" : "were"} ${done}`)
     }
-    if (failures.length > 0) setOutcome({ count: rows.length, failures })
+    if (failures.length === 0) return
+    if (isLeft.current) showErrorToast(failureTitle(failures.length, rows.length, noun))
+    else setOutcome({ count: rows.length, failures })
   }
   return { progress, start, outcome, close: () => setOutcome(undefined) }
 }
@@ -154,7 +168,7 @@ export const BulkBar = <Row extends { readonly id: string }>({
       <Sheet
         isOpen={outcome !== undefined}
         onClose={close}
-        title={`${outcome?.failures.length} of ${countOf(outcome?.count ?? 0, noun)} failed`}
+        title={failureTitle(outcome?.failures.length ?? 0, outcome?.count ?? 0, noun)}
       >
         <ul className="flex max-h-96 flex-col gap-2 overflow-y-auto">
           {outcome?.failures.slice(0, maxNamed).map(({ error, row }, index) => (
