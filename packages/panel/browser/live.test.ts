@@ -50,6 +50,31 @@ describe.skipIf(skipReason !== undefined)("a change", () => {
     expect(problems).toEqual([])
   })
 
+  it("during the first request for a list is shown, although the response is older", async () => {
+    const person = await createUser(panel.url())
+    const { page } = await panel.open()
+    await openWithLiveEvents(page, panel.url(), () => signIn(page, panel.url(), person))
+    const { promise: isReleased, resolve: release } = Promise.withResolvers<void>()
+    const { promise: isRead, resolve: read } = Promise.withResolvers<void>()
+    await page.route("**/monitors?limit=100", async (route) => {
+      const response = await route.fetch()
+      read()
+      await isReleased
+      await route.fulfill({ response })
+    })
+    await page.getByRole("link", { name: "Monitors" }).click()
+    await isRead
+    const isRefetched = page.waitForRequest(/\/incidents\?/)
+    const { ping_url } = await person.client.heartbeatMonitors.create({
+      name: "Import",
+      period_seconds: 3_600
+    })
+    await fetch(`${ping_url}/fail`)
+    await isRefetched
+    release()
+    await page.getByRole("link", { name: "Import" }).waitFor()
+  })
+
   it("causes no second request if nothing has changed", async () => {
     const { person, ping } = await somebodyWithHeartbeat()
     const { page } = await panel.open()

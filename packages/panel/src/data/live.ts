@@ -4,6 +4,7 @@ import {
   type LiveEvent,
   type WorkspaceId
 } from "@scheduling/sdk"
+import type { Query, QueryFilters } from "@tanstack/react-query"
 import { useEffect } from "react"
 import { clientOf } from "./client.ts"
 import { createStore } from "../ui/store.ts"
@@ -59,6 +60,33 @@ const nounsOf = (event: LiveEvent): ReadonlyArray<string> => {
 /** Hidden tabs refetch when they become visible. */
 const refetchTypeNow = () => (document.hidden ? "none" : "active")
 
+/** The queries that are refetched once their current request has finished. */
+const waiting = new Set<Query>()
+
+/**
+ * Refetches the matching queries. A request in progress may have read the data before the change,
+ * so a query that is being fetched is fetched again afterwards. Its request is not cancelled,
+ * because with frequent events and a slow network no request would ever finish.
+ */
+const refetchMatching = (filters: QueryFilters) => {
+  for (const query of queryClient.getQueryCache().findAll(filters)) {
+    if (!waiting.has(query)) void refetchAfterCurrentRequest(query)
+  }
+}
+
+const refetchAfterCurrentRequest = async (query: Query) => {
+  if (query.state.fetchStatus === "fetching") {
+    waiting.add(query)
+    await query.promise?.catch(() => undefined)
+    waiting.delete(query)
+  }
+  await queryClient.invalidateQueries({
+    queryKey: query.queryKey,
+    exact: true,
+    refetchType: refetchTypeNow()
+  })
+}
+
 /** Refetches the queries for the given nouns, or all queries if `nouns` is undefined. */
 const refetch = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefined) => {
   // Refetch the workspace list too, because it says which workspaces are stopped.
@@ -66,8 +94,7 @@ const refetch = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefine
     const { queryKey } = workspacesOptions
     void queryClient.invalidateQueries({ queryKey, refetchType: refetchTypeNow() })
   }
-  return queryClient.invalidateQueries({
-    refetchType: refetchTypeNow(),
+  refetchMatching({
     predicate: ({ queryKey: [scope, id, noun, what], state }) => {
       if (scope !== "w" || id !== workspaceId) return false
       // Statistics are refetched by `refetchStats`, after a longer delay.
@@ -81,9 +108,8 @@ const refetch = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefine
 
 /** Refetches the visible statistics of tasks whose runs have finished. */
 const refetchStats = (workspaceId: WorkspaceId, taskIds: ReadonlySet<string>) =>
-  queryClient.invalidateQueries({
+  refetchMatching({
     type: "active",
-    refetchType: refetchTypeNow(),
     predicate: ({ queryKey: [scope, id, noun, what, query] }) => {
       const { task_id } = (query ?? {}) as { readonly task_id?: string }
       return (
@@ -163,13 +189,13 @@ const follow = async (workspaceId: WorkspaceId, signal: AbortSignal) => {
       finished.add(execution.task_id)
       statsTimer ??= window.setTimeout(() => {
         statsTimer = undefined
-        void refetchStats(workspaceId, new Set(finished))
+        refetchStats(workspaceId, new Set(finished))
         finished.clear()
       }, statsMs)
     }
     timer ??= window.setTimeout(() => {
       timer = undefined
-      void refetch(workspaceId, isReset ? undefined : new Set(nouns))
+      refetch(workspaceId, isReset ? undefined : new Set(nouns))
       nouns.clear()
       isReset = false
     }, batchDelayMs)
