@@ -3,6 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { skipReason, useOwnPanel, usePanel } from "./support/panel.ts"
+import { totpCode } from "./support/totpCode.ts"
 import { password, signIn, createUser } from "./support/users.ts"
 
 describe.skipIf(skipReason !== undefined)("a session that expires while somebody types", () => {
@@ -36,6 +37,28 @@ describe.skipIf(skipReason !== undefined)("a session that expires while somebody
     await page.getByRole("heading", { name: "Written slowly" }).waitFor()
     expect((await person.client.cron.list().toArray({ limit: 5 })).length).toBe(1)
     expect(problems).toEqual([])
+  })
+
+  it("asks for the password again if the dialog is dismissed at the code", async () => {
+    const { context, page, person } = await panel.openAs()
+    const { secret } = await person.client.totp.start({ current_password: password })
+    await person.client.totp.confirm({ code: totpCode(secret) })
+    await page.clock.install()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/queues`)
+    await page.getByText("No queues yet").waitFor()
+    await context.clearCookies()
+    await page.clock.fastForward("20:00")
+    await page.getByRole("link", { name: "Executions" }).focus()
+    const asked = page.getByRole("dialog", { name: "Your session has ended" })
+    await asked.getByLabel("Password").fill(password)
+    await asked.getByRole("button", { name: "Sign in" }).click()
+    await asked.getByLabel("Code").waitFor()
+    await page.keyboard.press("Escape")
+    await asked.getByLabel("Password").fill(password)
+    await asked.getByRole("button", { name: "Sign in" }).click()
+    await asked.getByLabel("Code").fill(totpCode(secret, 1))
+    await asked.getByRole("button", { name: "Confirm code" }).click()
+    await asked.waitFor({ state: "detached" })
   })
 
   it("expires in all tabs, and continues in all of them after one sign-in", async () => {
@@ -74,6 +97,34 @@ describe.skipIf(skipReason !== undefined)("a session that expires while somebody
     await page.waitForURL(`**/w/${stranger.workspaceId}`)
     expect(await stranger.client.queues.list().toArray({ limit: 5 })).toEqual([])
     expect(await person.client.queues.list().toArray({ limit: 5 })).toEqual([])
+  })
+})
+
+describe.skipIf(skipReason !== undefined)("another account", () => {
+  const panel = usePanel()
+
+  it("does not use the pages of the earlier one that are open in other tabs", async () => {
+    const { context, page, person } = await panel.openAs()
+    const stranger = await createUser(panel.url(), "Eve", "Elsewhere")
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/queues`)
+    await page.getByText("No queues yet").waitFor()
+    await signIn(await context.newPage(), panel.url(), stranger)
+    await page.waitForURL(`**/w/${stranger.workspaceId}`)
+  })
+
+  it("is signed in from the page of an invitation", async () => {
+    const { page, person } = await panel.openAs()
+    const guest = await createUser(panel.url(), "Guest", "Elsewhere")
+    const { token } = await person.client.invitations.create({ email: guest.email, role: "viewer" })
+    await page.goto(`${panel.url()}/invitation#${token}`)
+    await page.getByText(`Sign in as ${guest.email} to join.`).waitFor()
+    await page.getByRole("button", { name: "Sign in with another account" }).click()
+    await page.getByRole("heading", { name: "Sign in" }).waitFor()
+    await page.getByLabel("Email").fill(guest.email)
+    await page.getByLabel("Password").fill(password)
+    await page.getByRole("button", { name: "Sign in" }).click()
+    await page.getByRole("button", { name: "Join workspace" }).click()
+    await page.waitForURL(`**/w/${person.workspaceId}`)
   })
 })
 

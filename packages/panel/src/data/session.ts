@@ -195,7 +195,7 @@ class Session {
     const account = accountOf(token)
     // The user has signed in to another account, which owns neither the page nor its waiting
     // requests.
-    if (expired !== undefined && account !== this.#account) return location.assign("/")
+    if (this.#account !== undefined && account !== this.#account) return location.assign("/")
     deleteDraftsOfOthers(account)
     this.#token = token
     this.#account = account
@@ -214,6 +214,8 @@ class Session {
     if (why === "expired" && this.#account !== undefined) {
       this.#expired ??= Promise.withResolvers()
     }
+    // Requests that wait for a sign-in still belong to the account.
+    if (this.#expired === undefined) this.#account = undefined
     this.#token = undefined
     for (const listener of this.#onEnd) listener(why)
   }

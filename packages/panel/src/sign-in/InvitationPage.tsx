@@ -10,7 +10,7 @@ import { AuthForm } from "./AuthForm.tsx"
 import { AuthPage, textLinkClass } from "./AuthPage.tsx"
 import { InvitationFacts, invalidInvitationText, useInvitation } from "./Invitation.tsx"
 import { takeLinkToken } from "./linkToken.ts"
-import { session } from "../data/session.ts"
+import { useSignOut } from "./useSignOut.ts"
 
 /**
  * The page that an invitation link opens. Users who are not signed in are redirected to sign in
@@ -30,8 +30,9 @@ export const InvitationPage = () => {
     }
   })
   const invitation = useInvitation(form.values.token)
-  const signOut = async () => {
-    await session.signOut()
+  const signOut = useSignOut()
+  const changeAccount = async () => {
+    await signOut({ next: "/invitation" })
     queryClient.clear()
   }
   return (
@@ -45,7 +46,7 @@ export const InvitationPage = () => {
         )
       }
       below={
-        <button type="button" className={textLinkClass} onClick={signOut}>
+        <button type="button" className={textLinkClass} onClick={() => void changeAccount()}>
           Sign in with another account
         </button>
       }

@@ -24,7 +24,11 @@ const SignInAgain = ({ onLeave }: { readonly onLeave: () => void }) => {
       key={times}
       isOpen
       label="Your session has ended"
-      onClose={() => setTimes((before) => before + 1)}
+      onClose={() => {
+        setTimes((before) => before + 1)
+        // The new form has no password to send with a code.
+        setAsksForCode(false)
+      }}
     >
       <div className="flex flex-col gap-4 p-5">
         <div>
