@@ -207,4 +207,48 @@ describe.skipIf(skipReason !== undefined)("the page of an execution", () => {
     await page.waitForURL(`**/executions/${id}`)
     expect(problems).toEqual([])
   })
+
+  it("keeps the views that another tab has saved", async () => {
+    const { context, page } = await panel.openAs()
+    const other = await context.newPage()
+    const open = async (tab: Page) => {
+      await tab.goto(page.url().replace(/\/?$/, "/executions"))
+      await tab.getByText("No executions yet").waitFor()
+    }
+    const save = async (tab: Page, name: string) => {
+      await tab.getByRole("button", { name: "Saved views" }).click()
+      await tab.getByRole("menuitem", { name: "Save or remove views" }).click()
+      await tab.getByLabel("Name").fill(name)
+      await tab.getByRole("button", { name: "Save view" }).click()
+    }
+    await open(other)
+    await open(page)
+    await save(page, "Mine")
+    await save(other, "Yours")
+    await page.getByRole("button", { name: "Saved views" }).click()
+    await page.getByRole("menuitem", { name: "Yours" }).waitFor()
+    await page.getByRole("menuitem", { name: "Mine" }).waitFor()
+  })
+
+  it("continues to run all again where a request has failed", async () => {
+    const { page, person } = await panel.openAs()
+    const answers = [
+      { json: { count: 1_000, cursor: "next" } },
+      { status: 400, json: { detail: { error: "invalid", message: "Rejected." } } },
+      { json: { count: 5, cursor: null } }
+    ]
+    const cursors: Array<unknown> = []
+    await page.route("**/executions/rerun", (route) => {
+      cursors.push(route.request().postDataJSON().cursor)
+      return route.fulfill(answers[cursors.length - 1] ?? { status: 500 })
+    })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/executions?status=failed`)
+    await page.getByRole("button", { name: "Run all again" }).click()
+    const confirm = page.getByRole("dialog").getByRole("button", { name: "Run again" })
+    await confirm.click()
+    await page.getByText("Rejected.").waitFor()
+    await confirm.click()
+    await page.getByText("1,005 executions were started again").waitFor()
+    expect(cursors).toEqual([undefined, "next", "next"])
+  })
 })

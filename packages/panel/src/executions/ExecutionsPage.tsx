@@ -43,7 +43,7 @@ export const ExecutionsPage = () => {
           )}
           {rerun !== undefined && (
             <RoleGate role="editor">
-              <RerunListedButton filter={rerun} />
+              <RerunListedButton key={JSON.stringify(rerun)} filter={rerun} />
             </RoleGate>
           )}
         </>

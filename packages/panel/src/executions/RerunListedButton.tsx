@@ -1,6 +1,6 @@
 import type { RerunFilter } from "@scheduling/sdk"
 import { Play } from "lucide-react"
-import { useState } from "react"
+import { useRef, useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Confirm } from "../ui/actions/Dialog.tsx"
@@ -12,16 +12,23 @@ export const RerunListedButton = ({ filter }: { readonly filter: RerunFilter }) 
   const { api, workspaceId } = useWorkspace()
   const [isAsking, setAsking] = useState(false)
 
+  // If a request fails, the next attempt continues with it. Starting over would run the earlier
+  // executions twice.
+  const started = useRef<{ readonly count: number; readonly cursor?: string }>({ count: 0 })
+
   const runAll = async () => {
-    let all = 0
-    let cursor: string | undefined
     do {
+      const { count, cursor } = started.current
       const reruns = await api.executions.rerunMany({ ...filter, cursor })
-      all += reruns.count
-      cursor = reruns.cursor ?? undefined
-    } while (cursor !== undefined)
+      started.current = {
+        count: count + reruns.count,
+        ...(reruns.cursor !== null && { cursor: reruns.cursor })
+      }
+    } while (started.current.cursor !== undefined)
+    const { count } = started.current
+    started.current = { count: 0 }
     showSuccessToast(
-      `${formatCount(all)} ${all === 1 ? "execution was" : "executions were"} started again`
+      `${formatCount(count)} ${count === 1 ? "execution was" : "executions were"} started again`
     )
     await executionQueries.changed(workspaceId)
   }

@@ -6,6 +6,10 @@ import { createStore } from "./store.ts"
  */
 export const createStored = <Value>(key: string, initial: Value) => {
   const store = createStore(read(key, initial))
+  // Another tab has saved a value.
+  window.addEventListener("storage", (event) => {
+    if (event.key === key) store.set(read(key, initial))
+  })
   return {
     ...store,
     set: (next: Value): void => {
