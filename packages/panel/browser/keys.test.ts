@@ -67,4 +67,27 @@ describe.skipIf(skipReason !== undefined)("API keys", () => {
     await page.getByRole("button", { name: "Create API key" }).click()
     await page.getByText(/an IP address, or a network/).waitFor()
   })
+
+  it("ask again before a second key is lost that has not been copied", async () => {
+    const { context, page, person } = await panel.openAs()
+    await context.grantPermissions(["clipboard-read", "clipboard-write"])
+    for (const name of ["One", "Two"]) {
+      await person.client.apiKeys.create({ name, scopes: ["tasks:read"] })
+    }
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/keys`)
+    const shown = page.getByRole("region", { name: "key", exact: true })
+    const rotate = async (name: string) => {
+      await page.getByRole("button", { name: `Actions for ${name}` }).click()
+      await page.getByRole("menuitem", { name: "Rotate" }).click()
+      await page.getByRole("button", { name: "Rotate key", exact: true }).click()
+    }
+    await rotate("One")
+    const first = await shown.textContent()
+    await page.getByRole("button", { name: "Copy key" }).click()
+    await page.getByRole("button", { name: "Copied" }).waitFor()
+    await rotate("Two")
+    await expect.poll(() => shown.textContent()).not.toBe(first)
+    await page.getByRole("navigation").getByRole("link", { name: "Queues" }).click()
+    await page.getByText("You have not copied the key. It cannot be shown again.").waitFor()
+  })
 })

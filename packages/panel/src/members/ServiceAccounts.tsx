@@ -40,7 +40,7 @@ export const ServiceAccounts = () => {
           For tools that set up workers, keys, members and tasks. A service account has a role, but
           no password.
         </p>
-        {created !== undefined && <ShownSecret key={created.client_secret} created={created} />}
+        {created !== undefined && <ShownSecret created={created} />}
         {(list.error !== null || list.rows.length > 0) && (
           <List {...list} label="Service accounts" columns={columnsWith(setCreated)} empty={null} />
         )}

@@ -14,9 +14,9 @@ export const SecretShownOnce = ({
   readonly secret: string
   readonly children?: ReactNode
 }) => {
-  const isKept = useRef(false)
+  const kept = useRef<string>(undefined)
   const keep = () => {
-    isKept.current = true
+    kept.current = secret
   }
   return (
     <div
@@ -30,7 +30,7 @@ export const SecretShownOnce = ({
         <Code label={label} text={secret} wrap />
         {children}
       </OnCopy>
-      <LeaveConfirmation title="Leave without copying?" mayLose={() => !isKept.current}>
+      <LeaveConfirmation title="Leave without copying?" mayLose={() => kept.current !== secret}>
         {`You have not copied the ${label}. It cannot be shown again.`}
       </LeaveConfirmation>
     </div>
