@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { holdRequests } from "./support/hold.ts"
 import { skipReason, usePanel } from "./support/panel.ts"
 import { password } from "./support/users.ts"
 import { totpCode } from "./support/totpCode.ts"
@@ -95,5 +96,16 @@ describe.skipIf(skipReason !== undefined)("an account", () => {
     await page.getByLabel("Password").fill(password)
     await page.getByRole("button", { name: "Sign in" }).click()
     await page.getByText("The email or the password is wrong.").waitFor()
+  })
+
+  it("requests a link once if its button is pressed twice", async () => {
+    const { page } = await panel.openAs()
+    await page.goto(`${panel.url()}/account/settings`)
+    const mail = await holdRequests(page, "**/email/resend", "POST")
+    const button = page.getByRole("button", { name: "Send the link again" })
+    await button.click()
+    await mail.isHeld
+    await page.getByRole("button", { name: "Send the link again", disabled: true }).waitFor()
+    mail.release()
   })
 })

@@ -74,7 +74,7 @@ export const EmailForm = ({
             <Button
               size="small"
               onClick={() =>
-                void runWithToast(() => client.auth.resendEmailLink(), "The link was sent again")
+                runWithToast(() => client.auth.resendEmailLink(), "The link was sent again")
               }
             >
               Send the link again

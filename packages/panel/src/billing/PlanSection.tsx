@@ -46,7 +46,7 @@ export const PlanSection = ({
       title="Plan"
       actions={
         bought !== null && (
-          <Button size="small" onClick={() => void goTo(api.billing.portal())}>
+          <Button size="small" onClick={() => goTo(api.billing.portal())}>
             Payment and invoices
           </Button>
         )
@@ -75,13 +75,13 @@ export const PlanSection = ({
               <Button
                 look="danger"
                 onClick={() =>
-                  void act(() => api.billing.cancel(), "The plan ends with the current period")
+                  act(() => api.billing.cancel(), "The plan ends with the current period")
                 }
               >
                 Cancel plan
               </Button>
             ) : (
-              <Button onClick={() => void act(() => api.billing.resume(), "The plan continues")}>
+              <Button onClick={() => act(() => api.billing.resume(), "The plan continues")}>
                 Keep plan
               </Button>
             )}
@@ -107,7 +107,7 @@ const PlanRow = ({
     </p>
     <div className="flex flex-wrap gap-2">
       {prices.map((price) => (
-        <Button key={price.id} size="small" onClick={() => void onChoose(price)}>
+        <Button key={price.id} size="small" onClick={() => onChoose(price)}>
           {priceOf(price)}
         </Button>
       ))}
