@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, expect, it } from "vitest"
@@ -45,6 +46,31 @@ describe("crontabs", () => {
     const carried = reports.filter(({ outcome }) => /^(?:a heartbeat|the cron task)/.test(outcome))
     assert.lengthOf([...monitors, ...tasks], carried.length)
     assert.isEmpty(reports.filter(({ outcome }) => outcome === ""))
+  })
+
+  it.each([
+    ["/opt/backup --full >> /var/log/backup.log 2>&1", undefined],
+    ["cd /srv/app && php artisan schedule:run", "sh"],
+    ["LANG=C /opt/report", "sh"],
+    ["echo it\\'s | /opt/pipe", "sh"],
+    [". /etc/job.env; /opt/job", "sh"]
+  ])("watch the whole of a command: %s", (command, shell) => {
+    const [report] = readCrontab(`@daily ${command}`, { timezone: "UTC", isSystem: false }).reports
+    const [, watched = ""] = /scheduling exec \S+ -- (.*)$/.exec(report?.outcome ?? "") ?? []
+    // The shell of cron splits the line into the arguments of the program that is watched.
+    const words = execFileSync("sh", ["-c", `printf '%s\\n' ${watched.replace(/ >>.*/, "")}`])
+    assert.deepStrictEqual(
+      words.toString().trimEnd().split("\n"),
+      shell === undefined ? ["/opt/backup", "--full"] : [shell, "-c", command]
+    )
+  })
+
+  it("run a command in the shell of the crontab", () => {
+    const { reports } = readCrontab('SHELL="/bin/bash"\n@daily a | b', {
+      timezone: "UTC",
+      isSystem: false
+    })
+    expect(reports[1]?.outcome).toContain("-- /bin/bash -c 'a | b'")
   })
 
   it("carry over all entries except those that another service cannot have", () => {

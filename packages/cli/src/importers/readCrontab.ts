@@ -22,6 +22,7 @@ export const readCrontab = (text: string, { isSystem, timezone: zone }: Options)
   const monitors: Array<Fields> = []
   const keyOf = makeUniqueKeys()
   let timezone = zone
+  let shell = "sh"
   for (const [index, raw] of text.split("\n").entries()) {
     const report = (outcome: string) => void reports.push({ source: `line ${index + 1}`, outcome })
     const line = raw.trim()
@@ -33,6 +34,7 @@ export const readCrontab = (text: string, { isSystem, timezone: zone }: Options)
     const [, name, value = ""] = assignment.exec(line) ?? []
     if (name !== undefined) {
       if (name === "CRON_TZ" || name === "TZ") timezone = unquoted(value)
+      if (name === "SHELL") shell = unquoted(value)
       report(
         name === "CRON_TZ" || name === "TZ" ? `the time zone is ${timezone}` : `${name} is left out`
       )
@@ -54,7 +56,8 @@ export const readCrontab = (text: string, { isSystem, timezone: zone }: Options)
     const call = callFromCommand(command)
     if (call === undefined) {
       monitors.push({ kind: "heartbeat", ...common })
-      report(`a heartbeat monitor; write in the crontab: scheduling exec ${key} -- ${command}`)
+      const watched = isOneProgram(command) ? command : `${shell} -c ${quoted(command)}`
+      report(`a heartbeat monitor; write in the crontab: scheduling exec ${key} -- ${watched}`)
     } else {
       tasks.push({ ...common, ...call })
       report(`the cron task ${key}`)
@@ -64,6 +67,16 @@ export const readCrontab = (text: string, { isSystem, timezone: zone }: Options)
 }
 
 const unquoted = (text: string) => text.replace(/^(["'])(.*)\1$/, "$2")
+
+const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+/**
+ * Whether a command is one program with arguments and redirections. `exec` starts a program. Of
+ * `cd /srv && ./job` it would start `cd`, and the job itself would not run or not be watched.
+ */
+const isOneProgram = (command: string): boolean =>
+  !/^(?:\w+=|(?:\.|!|cd|eval|exec|export|source|umask)\s)/.test(command) &&
+  !/[;&|()`]/.test(command.replaceAll(/>&|&>/g, ">"))
 
 const entryOf = (
   line: string,
