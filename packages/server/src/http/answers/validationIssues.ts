@@ -41,11 +41,12 @@ export const unknownFieldIssue = (
   { part, whole }: InputTerms
 ): ValidationIssue => {
   const name = String(path.at(-1))
-  const meant = nearestName(
-    name,
-    known.filter(({ length }) => Math.abs(length - name.length) <= maxTypos(length)),
-    ({ length }) => maxTypos(length)
-  )
+  const meant =
+    nearestName(
+      name,
+      known.filter(({ length }) => Math.abs(length - name.length) <= maxTypos(length)),
+      ({ length }) => maxTypos(length)
+    ) ?? known.find((one) => one.startsWith(`${name}_`))
   const hint = meant === undefined ? "" : `; did you mean ${meant}?`
   return issueAt(path, "unknown_field", `is not a known ${part}${hint}`, whole)
 }

@@ -51,6 +51,11 @@ describe("an issue", () => {
       { name: "a", is_opne: true },
       ["unknown_field: is_opne is not a known field; did you mean is_open?"]
     ],
+    [
+      "the beginning of a field",
+      { name: "a", due: "now" },
+      ["unknown_field: due is not a known field; did you mean due_at?"]
+    ],
     ["a wrong type", { name: 1 }, ["invalid_type: name must be a string."]],
     [
       "a wrong type of a flag",
