@@ -102,6 +102,10 @@ export const parseSchedule = (text: string): ScheduleParseResult => {
   if (expression.startsWith("@")) {
     return refuse(nicknameMessage(expression))
   }
+  const zone = /^(?:CRON_)?TZ=(\S+)/.exec(expression)?.[1]
+  if (zone !== undefined) {
+    return refuse(`the time zone is not part of it. Use the field timezone: ${quoteInput(zone)}`)
+  }
   if (
     second === undefined ||
     minute === undefined ||

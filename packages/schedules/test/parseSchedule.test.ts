@@ -169,6 +169,11 @@ describe("a problem of an expression", () => {
       `an interval is not a cron expression. Use the field every, such as "every": "90m"`
     ],
     ["@reboot", "schedule", `"@reboot" is not one of ${nicknames}`],
+    [
+      "CRON_TZ=Europe/Berlin 0 3 * * *",
+      "schedule",
+      `the time zone is not part of it. Use the field timezone: "Europe/Berlin"`
+    ],
     ["60 * * * *", "minute", `minute: "60" is outside 0-59`],
     ["0 25 * * *", "hour", `hour: "25" is outside 0-23`],
     ["0 20-25 * * *", "hour", `hour: "25" is outside 0-23`],
