@@ -107,10 +107,14 @@ const parse = (source: string): Parsed => {
     }
     const found = parseExpression(source, at)
     if (found === undefined) {
+      const text = source.slice(at, close + 2)
       problems.push(
-        `has ${shown(source.slice(at, close + 2))} ${positionText(at)}, which is not a reference such as ` +
+        `has ${shown(text)} ${positionText(at)}, which is not a reference such as ` +
           "{{ secrets.<NAME> }}, {{ input.<key> }}, {{ run.id }}, {{ task.name }}, {{ now }} or " +
-          "{{ steps.<name>.body.<key>[0] }}; write {{ '{{' }} for the braces themselves"
+          "{{ steps.<name>.body.<key>[0] }}; " +
+          (/^\{\{\s*secrets\./.test(text)
+            ? "the name of a secret has only upper-case letters, digits and _"
+            : "write {{ '{{' }} for the braces themselves")
       )
     } else {
       parts.push(found.part)

@@ -74,6 +74,7 @@ describe("a template", () => {
       second ?? "",
       /^has \{\{ steps\.a\.headers \}\} at character 15, which is not a reference/
     )
+    assert.match(problems("{{ secrets.token }}")[0] ?? "", /a secret has only upper-case letters/)
   })
 
   it.each([
