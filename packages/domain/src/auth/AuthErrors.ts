@@ -18,7 +18,8 @@ export class MissingCredentials extends ApiError<MissingCredentials>()("MissingC
 export class InvalidToken extends ApiError<InvalidToken>()("InvalidToken", {
   status: 401,
   code: "invalid_token",
-  message: "The access token is not valid or has expired. Log in again, or refresh it.",
+  message:
+    "The access token is not valid or has expired. Log in again, or refresh it. An API key is sent as `Bearer pak_…`.",
   headers: rejected
 }) {}
 

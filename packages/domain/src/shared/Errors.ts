@@ -200,7 +200,7 @@ export class UnsupportedMediaType extends ApiError<UnsupportedMediaType>()("Unsu
 const missing = (resource: Resource): string => {
   switch (resource) {
     case "route":
-      return "No endpoint at this URL. The reference at /docs lists all endpoints."
+      return "No endpoint at this URL. The reference at /docs lists all endpoints; none ends with a slash."
     case "workspace":
       return "No workspace with this id, or you are not a member of it."
     case "session":

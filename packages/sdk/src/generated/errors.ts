@@ -132,7 +132,10 @@ export interface InvalidTokenErrorDetail {
   readonly message: string
 }
 
-/** 401 `invalid_token`: The access token is not valid or has expired. Log in again, or refresh it. */
+/**
+ * 401 `invalid_token`: The access token is not valid or has expired. Log in again, or refresh it.
+ * An API key is sent as `Bearer pak_…`.
+ */
 export class InvalidTokenError extends AuthenticationError {
   override readonly name: string = "InvalidTokenError"
   declare readonly code: "invalid_token"

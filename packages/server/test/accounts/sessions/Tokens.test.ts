@@ -38,7 +38,8 @@ const assertRefused = Effect.fnUntraced(function* (token: string, what: string) 
     answer.body.detail,
     {
       error: "invalid_token",
-      message: "The access token is not valid or has expired. Log in again, or refresh it."
+      message:
+        "The access token is not valid or has expired. Log in again, or refresh it. An API key is sent as `Bearer pak_…`."
     },
     what
   )
