@@ -94,7 +94,10 @@ const parse = (options: Readonly<Record<string, Option>>, args: ReadonlyArray<st
     })
     return { positionals, values: values as Readonly<Record<string, unknown>> }
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    if (!(error instanceof Error)) throw error
+    // The further sentences explain how Node reads options.
+    const [problem] = error.message.split(/\.\s/)
+    throw new UsageError(`${problem}. See: --help of the command`)
   }
 }
 
@@ -111,7 +114,7 @@ const report = (error: unknown): number => {
     return exitStatus.failure
   }
   if (error instanceof CommandError || error instanceof SchedulingError) {
-    printError(error.message)
+    printError(error.message.replace(/^baseUrl\b/, "--url or SCHEDULING_URL"))
     return exitStatus.failure
   }
   throw error

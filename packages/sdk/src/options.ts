@@ -181,11 +181,11 @@ export const checkWholeNumber = (
  * `/v1`.
  */
 export const parseBaseUrl = (text: string): string => {
-  if (!URL.canParse(text)) throw new SchedulingError(`baseUrl is not a URL: ${text}`)
-  const { hash, href, password, protocol, search, username } = new URL(text)
-  if (protocol !== "http:" && protocol !== "https:") {
-    throw new SchedulingError("baseUrl must start with http:// or https://")
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new SchedulingError(`baseUrl must be a URL with http:// or https://, not ${text}`)
   }
+  const { hash, href, password, search, username } = url
   if (username + password + search + hash !== "") {
     throw new SchedulingError("baseUrl must not contain a password, query or fragment")
   }
