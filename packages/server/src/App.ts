@@ -2,7 +2,7 @@ import { Api } from "@scheduling/domain/Api"
 import { Context, Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { AccountsLayer } from "./accounts/index.ts"
+import { AccountsLayer, BootstrapLayer } from "./accounts/index.ts"
 import { BillingLayer } from "./billing/index.ts"
 import { CoreLayer, NodeLayer } from "./core/index.ts"
 import { withCompletionRoute, EngineLayer } from "./engine/index.ts"
@@ -35,8 +35,11 @@ import { withClaimRoute, WorkersLayer } from "./workers/index.ts"
 /** The contract's routes. The modules provide their handlers. */
 const ApiRoutes = HttpApiBuilder.layer(Api)
 
-/** All modules. A module may use only the modules below it, as `scripts/modules.ts` defines. */
-export const Modules = Layer.mergeAll(ApiRoutes, PanelLayer).pipe(
+/**
+ * All modules. A module may use only the modules below it, as `scripts/modules.ts` defines. The
+ * first account is created when all modules have subscribed to changes of accounts.
+ */
+export const Modules = Layer.mergeAll(ApiRoutes, PanelLayer, BootstrapLayer).pipe(
   Layer.provideMerge(OperationsLayer),
   Layer.provideMerge([LiveLayer, SearchLayer, StatusPagesLayer]),
   Layer.provideMerge(DefinitionsLayer),

@@ -20,7 +20,6 @@ import { ChangeLog } from "./audit/ChangeLog.ts"
 import { Auth } from "./auth/Auth.ts"
 import { AccountChangeMails } from "./auth/AccountChangeMails.ts"
 import { ApiKeysRefusedLayer, AuthenticationLayer } from "./auth/Authentication.ts"
-import { BootstrapLayer } from "./auth/Bootstrap.ts"
 import { FirstAccount } from "./auth/FirstAccount.ts"
 import { RequestRates } from "./auth/RequestRates.ts"
 import { SignInMethodsOfAccount } from "./auth/SignInMethodsOfAccount.ts"
@@ -93,6 +92,7 @@ export { type VersionedRecords, versionHandlers } from "./audit/versionHandlers.
 export { Auth } from "./auth/Auth.ts"
 export { type Denial, makeAccessCheck } from "./auth/Authentication.ts"
 export { AccountChangeMails } from "./auth/AccountChangeMails.ts"
+export { BootstrapLayer } from "./auth/Bootstrap.ts"
 export { FirstAccount } from "./auth/FirstAccount.ts"
 export { RequestRates } from "./auth/RequestRates.ts"
 export { EmailLinks, emailToVerify } from "./email/EmailLinks.ts"
@@ -138,7 +138,7 @@ const PrivateRepositories = Layer.mergeAll(
   ExpiringKeysRepo.layer
 )
 
-export const AccountsLayer = Layer.mergeAll(Handlers, ExpiringKeysLayer, BootstrapLayer).pipe(
+export const AccountsLayer = Layer.mergeAll(Handlers, ExpiringKeysLayer).pipe(
   Layer.provideMerge(Layer.mergeAll(AuthenticationLayer, ApiKeysRefusedLayer)),
   Layer.provideMerge(
     Layer.mergeAll(
@@ -153,7 +153,8 @@ export const AccountsLayer = Layer.mergeAll(Handlers, ExpiringKeysLayer, Bootstr
   Layer.provideMerge(
     Layer.mergeAll(Accounts.layer, FirstAccount.layer, PasswordResets.layer, Auth.layer)
   ),
-  Layer.provide([TotpSettings.layer, Invitations.layer, ServiceAccounts.layer, ApiKeys.layer]),
+  Layer.provide([TotpSettings.layer, Invitations.layer, ServiceAccounts.layer]),
+  Layer.provideMerge(ApiKeys.layer),
   Layer.provideMerge(Layer.mergeAll(EmailLinks.layer, Logins.layer)),
   Layer.provide([ProviderSessions.layer, Workspaces.layer, Members.layer]),
   Layer.provide(ClaimedRoles.layer),
