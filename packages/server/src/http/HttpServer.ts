@@ -73,7 +73,7 @@ export const serveRoutes = <E, R>(
   Layer.effectDiscard(
     Effect.gen(function* () {
       const config = yield* AppConfig
-      const { allowedHosts, allowedOrigins, rateLimit, trustProxy } = config
+      const { allowedHosts, allowedOrigins, publicUrl, rateLimit, trustProxy } = config
       const stopping = yield* Shutdown
       const enveloped = envelope(answer, {
         allowedMethods: routes.allowedMethods,
@@ -82,7 +82,7 @@ export const serveRoutes = <E, R>(
           isMetered: exportsMetrics(config),
           isLogged: config.logRequests === "on"
         }),
-        isAllowedHost: hostCheck(allowedHosts),
+        isAllowedHost: hostCheck(allowedHosts, publicUrl),
         pages: new CrossOriginRules(routes.givesCredentials, allowedOrigins),
         rateLimit: rateLimitHeaders(rateLimit),
         stopping

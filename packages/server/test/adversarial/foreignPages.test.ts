@@ -103,8 +103,14 @@ const forHost = (host: string, line = "GET /v1/whoami") =>
     ({ answers: [answer] }) => `${answer?.status} ${answer?.body.detail?.error ?? ""}`.trim()
   )
 
-layer(testAppLayer({ allowedHosts: ["API.example.com", "[fd00::1]"] }))("A name", (it) => {
+layer(
+  testAppLayer({
+    allowedHosts: ["API.example.com", "[fd00::1]"],
+    publicUrl: "https://Jobs.example.com:8443"
+  })
+)("A name", (it) => {
   it.effect.each([
+    "jobs.example.com:8443",
     "api.example.com",
     "API.EXAMPLE.COM:8443",
     "[fd00::1]:80",

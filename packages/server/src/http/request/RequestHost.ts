@@ -8,10 +8,12 @@ import { isLoopback } from "../../core/index.ts"
  * with an absent or empty `Host` is allowed, because it does not come from a browser.
  */
 export const hostCheck = (
-  allowed: ReadonlyArray<string> | undefined
+  allowed: ReadonlyArray<string> | undefined,
+  publicUrl: string | undefined
 ): ((host: string | undefined) => boolean) => {
   if (allowed === undefined) return () => true
   const names = new Set(allowed.map((name) => name.toLowerCase()))
+  if (publicUrl !== undefined) names.add(new URL(publicUrl).hostname)
   let lastAllowed: string | undefined
   return (host) => {
     if (host === lastAllowed || host === undefined || host === "") return true
