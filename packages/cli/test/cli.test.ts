@@ -265,8 +265,12 @@ describe("the commands of records", () => {
     }
     const { stderr: option } = await shell("scheduling cron create --name a")
     expect(option).toBe("scheduling: Unknown option '--name'. See: --help of the command\n")
-    const schemeless = await shell("scheduling cron list", { env: { SCHEDULING_URL: "a.example:1" } })
-    expect(schemeless.stderr).toMatch(/^scheduling: --url or SCHEDULING_URL must be a URL with http/)
+    const schemeless = await shell("scheduling cron list", {
+      env: { SCHEDULING_URL: "a.example:1" }
+    })
+    expect(schemeless.stderr).toMatch(
+      /^scheduling: --url or SCHEDULING_URL must be a URL with http/
+    )
     const refused = await shell("scheduling cron list", {
       env: { SCHEDULING_API_KEY: "pak_wrong" }
     })
