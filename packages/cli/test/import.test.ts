@@ -65,6 +65,14 @@ describe("crontabs", () => {
     )
   })
 
+  it("call a URL with the limits of curl", () => {
+    const line = "@hourly curl --silent -fS -m 10 --retry 5 -o /dev/null https://shop.example/cron"
+    const { document } = readCrontab(line, { timezone: "UTC", isSystem: false })
+    expect(document).toMatchObject({
+      tasks: [{ url: "https://shop.example/cron", timeout_seconds: 10, retry_count: 5 }]
+    })
+  })
+
   it("run a command in the shell of the crontab", () => {
     const { reports } = readCrontab('SHELL="/bin/bash"\n@daily a | b', {
       timezone: "UTC",

@@ -111,11 +111,22 @@ const entryOf = (
  */
 export const callFromCommand = (command: string): Fields | undefined => {
   const [, url] =
-    /^(?:\S*\/)?(?:curl(?:\s+-(?:[fsSLk]+|-fail|-silent|-show-error|-location))*|wget(?:\s+(?:-q|-qO-|-O\s*\S+|--quiet))*)\s+["']?(https?:\/\/[^\s"'|;&>]+)["']?(?:\s*>\s*\/dev\/null(?:\s+2>&1)?)?$/.exec(
+    /^(?:\S*\/)?(?:curl(?:\s+(?:-[fsSLk]+|--(?:fail|silent|show-error|location)|(?:-m|--max-time|--connect-timeout|--retry)\s+\d+|-o\s*\/dev\/null))*|wget(?:\s+(?:-q|-qO-|-O\s*\S+|--quiet))*)\s+["']?(https?:\/\/[^\s"'|;&>]+)["']?(?:\s*>\s*\/dev\/null(?:\s+2>&1)?)?$/.exec(
       command
     ) ?? []
-  return url === undefined ? undefined : { url, method: "GET" }
+  if (url === undefined) return undefined
+  const timeout = numberAfter(command, /\s(?:-m|--max-time)\s+(\d+)/)
+  const retries = numberAfter(command, /\s--retry\s+(\d+)/)
+  return {
+    url,
+    method: "GET",
+    ...(timeout > 0 && { timeout_seconds: Math.min(timeout, 300) }),
+    ...(retries > 0 && { retry_count: Math.min(retries, 10) })
+  }
 }
+
+const numberAfter = (command: string, option: RegExp): number =>
+  Number(option.exec(command)?.[1] ?? 0)
 
 /**
  * Returns the name of the program that a command runs. The record's key is derived from this name.
