@@ -21,6 +21,11 @@ describe.skipIf(skipReason !== undefined)("maintenance", () => {
 
     await page.getByRole("button", { name: "New maintenance window" }).first().click()
     await page.getByRole("textbox", { name: "Name" }).fill("Move to the new host")
+    const backdrop = await page
+      .getByRole("dialog")
+      .evaluate((dialog) => getComputedStyle(dialog, "::backdrop").backgroundColor)
+    // The default of the browser is too light to tell a dialog from a dark page.
+    expect(backdrop).not.toBe("rgba(0, 0, 0, 0.1)")
     await page.getByLabel("All monitors and tasks of the workspace").check()
     await page.getByRole("button", { name: "Create maintenance window" }).click()
     await page.getByRole("row", { name: /Planned.*Move to the new host.*All monitors/ }).waitFor()

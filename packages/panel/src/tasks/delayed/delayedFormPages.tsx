@@ -73,16 +73,14 @@ const DelayedFields = ({
     </Section>
     <Section title="When">
       <Card className="flex flex-col gap-5 p-5">
-        <div>
-          <RadioButtons
-            label="When"
-            options={[
-              ["after", "After a delay"],
-              ["at", "At a time"]
-            ]}
-            {...form.field("when")}
-          />
-        </div>
+        <RadioButtons
+          label="When"
+          options={[
+            ["after", "After a delay"],
+            ["at", "At a time"]
+          ]}
+          {...form.field("when")}
+        />
         <TimeField form={form} />
         <LimitsField {...form.group} />
       </Card>

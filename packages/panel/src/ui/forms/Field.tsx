@@ -204,12 +204,12 @@ export const RadioButtons = <Value extends string>({
       role="radiogroup"
       aria-label={label}
       aria-describedby={hint === undefined ? undefined : `${name}-hint`}
-      className="inline-flex h-9 items-center gap-0.5 rounded-lg bg-sunken p-0.5"
+      className="flex h-9 w-fit items-center gap-0.5 rounded-lg bg-sunken p-0.5"
     >
       {options.map(([option, text]) => (
         <label
           key={option}
-          className="relative flex h-8 cursor-pointer items-center rounded-md px-3 text-sm font-medium text-faint transition-colors duration-100 hover:text-ink has-checked:bg-raised has-checked:text-ink has-checked:shadow-card has-focus-visible:outline-2 has-focus-visible:outline-live"
+          className="relative flex h-8 cursor-pointer items-center rounded-md px-3 text-sm font-medium text-faint transition-colors duration-100 hover:text-ink has-checked:bg-chosen has-checked:text-ink has-checked:shadow-card has-focus-visible:outline-2 has-focus-visible:outline-live"
         >
           <input
             type="radio"

@@ -38,7 +38,7 @@ export const Page = ({
               {typeof title === "string" ? stripDirectionMarks(title) : title}
             </h1>
             {description !== undefined && (
-              <div className="mt-1 max-w-[42rem] wrap-anywhere text-soft">{description}</div>
+              <div className="mt-1 max-w-[48rem] wrap-anywhere text-soft">{description}</div>
             )}
           </div>
           {actions !== undefined && (
@@ -74,7 +74,8 @@ export const Section = ({
           <h2 id={id} className="text-base font-semibold">
             {title}
           </h2>
-          {actions}
+          {/* Tall buttons must not make this header higher than the one beside it. */}
+          {actions !== undefined && <div className="-my-1">{actions}</div>}
         </header>
       )}
       {children}
@@ -156,7 +157,7 @@ export const EmptyState = ({
     )}
     <p className={icon === undefined ? "font-semibold" : "text-lg font-semibold"}>{title}</p>
     {children !== undefined && (
-      <div className="w-full max-w-[32rem] min-w-0 text-soft">{children}</div>
+      <div className="w-full max-w-[32rem] min-w-0 text-balance text-soft">{children}</div>
     )}
     {action !== undefined && (
       <div className="mt-2 flex flex-wrap justify-center gap-2">{action}</div>

@@ -31,7 +31,7 @@ export const Tabs = <Key extends string>({
       <div
         role="tablist"
         aria-label={label}
-        className="mb-3 flex gap-4 overflow-x-auto overflow-y-hidden border-b border-line"
+        className="mb-3 flex gap-3 overflow-x-auto overflow-y-hidden border-b border-line"
         onKeyDown={onKeyDown}
       >
         {tabs.map(([key, name]) => (

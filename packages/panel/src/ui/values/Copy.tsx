@@ -56,7 +56,7 @@ export const CopyableText = ({
       onClick={copy}
       title="Copy"
       className={classes(
-        "max-w-full truncate rounded font-mono text-xs hover:underline",
+        "max-w-full rounded text-left font-mono text-xs break-all hover:underline",
         className
       )}
     >
