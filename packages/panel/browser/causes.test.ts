@@ -66,14 +66,14 @@ describe.skipIf(skipReason !== undefined)("the cause of a failure", () => {
     expect(await list.getByRole("row").count()).toBe(4)
 
     await openFromOverview(page, "Shop")
-    await page.getByText("Incident opened: Connection refused.").waitFor()
+    await page.getByText("Failed: Connection refused.").waitFor()
+    await page.getByText("Incident opened", { exact: true }).waitFor()
     await page.getByText("GET http://127.0.0.1:9/health", { exact: true }).waitFor()
     // The monitor itself was not changed, so the changes of other records are expanded.
     const others = page.getByRole("list", { name: "Changes to other records" })
-    await others.getByText("Ada Lovelace resumed Import").waitFor()
+    await others.getByText("Ada Lovelace resumed the cron task Import").waitFor()
 
     await openFromOverview(page, "Website")
-    await page.getByText("Incident opened: The certificate expired on 2026-05-03.").waitFor()
     await page.getByText("Failed: The certificate expired on 2026-05-03.").waitFor()
     await page.getByRole("definition").getByText("3 May, 12:00").waitFor()
     const target = page.getByText(/^www\.acme\.example at 127\.0\.0\.1:\d+$/)
@@ -99,7 +99,7 @@ describe.skipIf(skipReason !== undefined)("the cause of a failure", () => {
           hasText: /set a new value for the secret SHOP_TOKEN, which this task uses/
         })
         .waitFor()
-      await others.getByText(/Ada Lovelace paused Import/).waitFor()
+      await others.getByText(/Ada Lovelace paused the cron task Import/).waitFor()
     }
     const header = page.locator("header").filter({ has: page.getByRole("heading", { level: 1 }) })
     await openFromOverview(page, "Task Invoices")
@@ -111,7 +111,23 @@ describe.skipIf(skipReason !== undefined)("the cause of a failure", () => {
     await header.getByText("GET http://127.0.0.1:9/health").waitFor()
     await header.getByText("Connection refused.").waitFor()
     await header.getByRole("link", { name: "Show the incident" }).click()
-    await page.getByText("Incident opened: Connection refused.").waitFor()
+    await page.getByText("Failed: Connection refused.").waitFor()
+
+    await person.client.heartbeatMonitors.create({ name: "Backup", period_seconds: 3_600 })
+    await page.getByRole("link", { name: "Monitors", exact: true }).first().click()
+    const monitors = page.getByRole("table", { name: "Monitors" })
+    const problemsFirst = [
+      /Down.*Shop.*Connection refused/s,
+      /Down.*Website.*The certificate expired/s,
+      /New.*Backup/s
+    ]
+    for (const [index, row] of problemsFirst.entries()) {
+      await monitors
+        .getByRole("row")
+        .nth(index + 1)
+        .filter({ hasText: row })
+        .waitFor()
+    }
 
     for (const { id, subject } of (await person.client.incidents.list({ open: "true" })).data) {
       if (subject.name === "Shop") await person.client.incidents.acknowledge(id)

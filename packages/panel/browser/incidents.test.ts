@@ -33,7 +33,7 @@ describe.skipIf(skipReason !== undefined)("the page of an incident", () => {
     const compared = page.getByRole("group", { name: "Compared with the last success" })
     await compared.getByText("404", { exact: true }).waitFor()
     const earlier = page.getByRole("table", { name: "Incidents" })
-    await earlier.getByRole("link", { name: "Report" }).click()
+    await earlier.getByRole("link", { name: "Responded with 404 Not Found" }).click()
     await page.waitForURL(`**/incidents/${first?.id}`)
     await page.getByText("No earlier incidents.").waitFor()
 

@@ -23,7 +23,7 @@ describe.skipIf(skipReason !== undefined)("a worker", () => {
     await page.getByText("Online", { exact: true }).waitFor()
 
     await page.goto(`${w}/monitors`)
-    await page.getByRole("button", { name: "Other types of monitors" }).first().click()
+    await page.getByRole("button", { name: "Other kinds of monitors" }).first().click()
     await page.getByRole("menuitem", { name: "New process monitor" }).click()
     await page.getByRole("combobox", { name: "Worker" }).selectOption({ index: 1 })
     await page.getByRole("radio", { name: "Command line" }).check({ force: true })

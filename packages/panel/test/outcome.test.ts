@@ -1,6 +1,7 @@
 import type { ExecutionDetail } from "@scheduling/sdk"
 import { describe, expect, it } from "vitest"
-import { describeError, describeOutcome } from "../src/executions/outcome.ts"
+import { describeOutcome } from "../src/executions/outcome.ts"
+import { describeError } from "../src/ui/values/describeError.ts"
 
 describe("the outcome of an execution", () => {
   it("names the status code and begins with a capital letter", () => {

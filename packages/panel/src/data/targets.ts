@@ -92,7 +92,12 @@ interface Found {
   readonly kind: string
 }
 
-const isTaskKind = (kind: Dependency["kind"]) => kind === "cron" || kind === "chain"
+export const isTaskKind = (kind: Dependency["kind"]): kind is "chain" | "cron" =>
+  kind === "cron" || kind === "chain"
+
+/** Returns what a task or monitor of a kind is called: `Cron task`, `HTTP monitor`. */
+export const describeKind = (kind: Dependency["kind"]): string =>
+  isTaskKind(kind) ? taskKinds[kind].name : `${monitorKinds[kind].name} monitor`
 
 const shortId = (id: string) => `…${id.slice(-6)}`
 

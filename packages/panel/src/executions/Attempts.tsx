@@ -13,7 +13,7 @@ import { Card } from "../ui/layout/Page.tsx"
 import { Badge, type Tone } from "../ui/values/Status.tsx"
 import { AttemptRequestAndHeaders, AttemptPhases } from "./AttemptDetails.tsx"
 import { toneOfStatusCode } from "./ExecutionList.tsx"
-import { describeError } from "./outcome.ts"
+import { describeError } from "../ui/values/describeError.ts"
 
 const bars: Readonly<Record<Tone, string>> = {
   ok: "bg-ok",
@@ -61,7 +61,7 @@ export const Attempts = ({ execution }: { readonly execution: ExecutionDetail })
                   style={{ left: position(from), right: `calc(100% - ${position(to)})` }}
                 />
               </span>
-              <span className="w-16 shrink-0 text-right nums">
+              <span className="min-w-16 shrink-0 text-right whitespace-nowrap nums">
                 {attempt.finished_at === null && isFinished ? "lost" : formatDuration(to - from)}
               </span>
               <span className="w-12 shrink-0 text-right">

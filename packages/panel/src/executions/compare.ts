@@ -1,7 +1,7 @@
 import type { Attempt, ExecutionDetail } from "@scheduling/sdk"
 import { formatDuration } from "../ui/values/format.ts"
 import { indentJson } from "../ui/values/indentJson.ts"
-import { describeError } from "./outcome.ts"
+import { describeError } from "../ui/values/describeError.ts"
 
 /**
  * A value that differs between two executions. Undefined where an execution does not have the

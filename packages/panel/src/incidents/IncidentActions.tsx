@@ -3,7 +3,7 @@ import { BellOff, Check, Eye, Play } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { useRerun } from "../executions/useRerun.ts"
-import { Button } from "../ui/actions/Button.tsx"
+import { Button, buttonClasses } from "../ui/actions/Button.tsx"
 import { Confirm } from "../ui/actions/Dialog.tsx"
 import { Menu, MenuItem } from "../ui/actions/Menu.tsx"
 import { ActionGrid } from "../ui/layout/ActionGrid.tsx"
@@ -60,38 +60,13 @@ export const IncidentActions = ({ incident }: { readonly incident: IncidentDetai
     <RoleGate role="editor">
       <ActionGrid>
         {status === "open" && (
-          <>
-            <Menu
-              label="Snooze incident"
-              className="inline-flex h-9 items-center justify-center gap-2 rounded-lg border border-edge bg-raised px-3 font-medium hover:bg-sunken"
-              button={
-                <>
-                  <BellOff className="size-4" aria-hidden /> <span aria-hidden>Snooze</span>
-                </>
-              }
-            >
-              {snoozes.map(([label, hours]) => (
-                <MenuItem
-                  key={label}
-                  onSelect={() =>
-                    void snooze(new Date(now() + hours * 3_600_000).toISOString(), "snoozed")
-                  }
-                >
-                  {label}
-                </MenuItem>
-              ))}
-              {isSnoozed && (
-                <MenuItem onSelect={() => void snooze(null, "unsnoozed")}>End the snooze</MenuItem>
-              )}
-            </Menu>
-            <Button
-              look="main"
-              icon={<Check />}
-              onClick={() => act(() => api.incidents.acknowledge(id), "acknowledged")}
-            >
-              Acknowledge
-            </Button>
-          </>
+          <Button
+            look="main"
+            icon={<Check />}
+            onClick={() => act(() => api.incidents.acknowledge(id), "acknowledged")}
+          >
+            Acknowledge
+          </Button>
         )}
         {failed !== undefined && (
           <Button icon={<Play />} onClick={() => rerun({ id: failed, task_id: subject.id })}>
@@ -110,6 +85,32 @@ export const IncidentActions = ({ incident }: { readonly incident: IncidentDetai
           >
             Check now
           </Button>
+        )}
+        {status === "open" && (
+          <Menu
+            label="Snooze incident"
+            className={buttonClasses({}, undefined)}
+            button={
+              <span className="flex items-center gap-2" aria-hidden>
+                <BellOff />
+                Snooze
+              </span>
+            }
+          >
+            {snoozes.map(([label, hours]) => (
+              <MenuItem
+                key={label}
+                onSelect={() =>
+                  void snooze(new Date(now() + hours * 3_600_000).toISOString(), "snoozed")
+                }
+              >
+                {label}
+              </MenuItem>
+            ))}
+            {isSnoozed && (
+              <MenuItem onSelect={() => void snooze(null, "unsnoozed")}>End the snooze</MenuItem>
+            )}
+          </Menu>
         )}
         <Button onClick={() => setClosing(true)}>Close</Button>
       </ActionGrid>

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
-import { describeError } from "../executions/outcome.ts"
+import { describeKind } from "../data/targets.ts"
 import { type Column, List, rowTitleClass, rowDetailClass } from "../ui/lists/List.tsx"
 import { useNow } from "../ui/values/clock.ts"
 import { formatDuration } from "../ui/values/format.ts"
@@ -11,19 +11,28 @@ import { ApiMessage } from "../ui/values/ApiMessage.tsx"
 import { Status } from "../ui/values/Status.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
 import { ShortTime } from "../ui/values/Time.tsx"
-import { describeIncidentCode } from "./describeIncidentCode.ts"
 import { incidentListOptions, type IncidentSearch } from "./queries.ts"
 
 export const IncidentList = ({
   empty,
-  search
+  search,
+  showsSubject = false
 }: {
   readonly search: IncidentSearch
   readonly empty: ReactNode
+  /** True if the incidents are of several tasks and monitors. */
+  readonly showsSubject?: boolean
 }) => {
   const { workspaceId } = useWorkspace()
   const list = useList(incidentListOptions(workspaceId, search))
-  return <List {...list} label="Incidents" columns={columns} empty={empty} />
+  return (
+    <List
+      {...list}
+      label="Incidents"
+      columns={showsSubject ? columnsWithSubject : columns}
+      empty={empty}
+    />
+  )
 }
 
 /** Shows an incident's duration, up to now if it is still open. */
@@ -55,39 +64,19 @@ export const IncidentStatus = ({
     <Status of={status} tone={status === "acknowledged" ? "warn" : "bad"} />
   )
 
-const columns: ReadonlyArray<Column<Incident>> = [
-  {
-    key: "status",
-    head: "Status",
-    className: "w-32 shrink-0",
-    cell: (incident) => <IncidentStatus incident={incident} />
-  },
-  {
-    key: "subject",
-    head: "Monitor or task",
-    className: "grow basis-0",
-    cell: ({ cause, id, opened_at, subject, workspace_id }) => (
-      <>
-        <Link
-          to="/w/$workspaceId/incidents/$incidentId"
-          params={{ workspaceId: workspace_id, incidentId: id }}
-          className={rowTitleClass}
-        >
-          {stripDirectionMarks(subject.name)}
-        </Link>
-        <span className={rowDetailClass}>
-          <ShortTime at={opened_at} className="mr-1 sm:hidden" />
-          <ApiMessage text={describeError(cause.message)} />
-        </span>
-      </>
-    )
-  },
-  {
-    key: "code",
-    head: "Error type",
-    className: "w-36 shrink-0 truncate max-lg:hidden",
-    cell: ({ cause }) => describeIncidentCode(cause)
-  },
+const linkTo = ({ id, workspace_id }: Incident) => ({
+  to: "/w/$workspaceId/incidents/$incidentId" as const,
+  params: { workspaceId: workspace_id, incidentId: id }
+})
+
+const statusColumn: Column<Incident> = {
+  key: "status",
+  head: "Status",
+  className: "w-32 shrink-0",
+  cell: (incident) => <IncidentStatus incident={incident} />
+}
+
+const timeColumns: ReadonlyArray<Column<Incident>> = [
   {
     key: "opened",
     head: "Opened",
@@ -100,4 +89,50 @@ const columns: ReadonlyArray<Column<Incident>> = [
     className: "w-20 shrink-0 text-right",
     cell: (incident) => <IncidentDuration incident={incident} />
   }
+]
+
+/** The columns for the incidents of one task or monitor. */
+const columns: ReadonlyArray<Column<Incident>> = [
+  statusColumn,
+  {
+    key: "reason",
+    head: "Reason",
+    className: "grow basis-0",
+    cell: (incident) => (
+      <>
+        <Link {...linkTo(incident)} className={rowTitleClass} title={incident.cause.message}>
+          <ApiMessage text={incident.cause.message} />
+        </Link>
+        <ShortTime at={incident.opened_at} className="block text-xs text-faint sm:hidden" />
+      </>
+    )
+  },
+  ...timeColumns
+]
+
+const columnsWithSubject: ReadonlyArray<Column<Incident>> = [
+  statusColumn,
+  {
+    key: "subject",
+    head: "Task or monitor",
+    className: "grow basis-0",
+    cell: (incident) => (
+      <>
+        <Link {...linkTo(incident)} className={rowTitleClass}>
+          {stripDirectionMarks(incident.subject.name)}
+        </Link>
+        <span className={rowDetailClass}>
+          <ShortTime at={incident.opened_at} className="mr-1 sm:hidden" />
+          <ApiMessage text={incident.cause.message} />
+        </span>
+      </>
+    )
+  },
+  {
+    key: "kind",
+    head: "Kind",
+    className: "w-36 shrink-0 truncate max-lg:hidden",
+    cell: ({ subject }) => <span className="text-soft">{describeKind(subject.kind)}</span>
+  },
+  ...timeColumns
 ]

@@ -40,6 +40,7 @@ export const IncidentListPage = () => {
         )}
       </Filters>
       <IncidentList
+        showsSubject={search.subject_id === undefined}
         search={search}
         empty={
           <EmptyState

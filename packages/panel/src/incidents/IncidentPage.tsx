@@ -2,7 +2,7 @@ import type { IncidentDetail, IncidentId } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
-import { definitionOptions } from "../data/targets.ts"
+import { definitionOptions, describeKind } from "../data/targets.ts"
 import { NobodyNotified } from "../recipients/NobodyNotified.tsx"
 import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import { FactsSection, Page, Section } from "../ui/layout/Page.tsx"
@@ -11,7 +11,6 @@ import { CopyableText } from "../ui/values/Copy.tsx"
 import { ApiMessage } from "../ui/values/ApiMessage.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
 import { ShortTime } from "../ui/values/Time.tsx"
-import { describeError } from "../executions/outcome.ts"
 import { OtherChangesBefore, OwnChangesBefore } from "../versions/ChangesBefore.tsx"
 import { SubjectLink } from "./DependsOn.tsx"
 import { IncidentActions } from "./IncidentActions.tsx"
@@ -58,7 +57,7 @@ export const IncidentPage = () => {
             description={
               <div className="flex flex-col gap-1">
                 <p>
-                  <ApiMessage text={describeError(incident.cause.message)} />
+                  <ApiMessage text={incident.cause.message} />
                 </p>
                 <IncidentTarget incident={incident} />
               </div>
@@ -99,25 +98,22 @@ const NobodyNotifiedOf = ({ subject: { id, kind } }: Pick<IncidentDetail, "subje
   return <NobodyNotified subject={{ kind, id, tags: data.tags, callback }} />
 }
 
-const isTask = ({ subject: { kind } }: IncidentDetail) => kind === "cron" || kind === "chain"
-
 const IncidentFacts = ({ incident }: { readonly incident: IncidentDetail }) => {
   const { cause, closed_at, id, snoozed_until, status, subject, suppressed_by } = incident
   return (
     <FactsSection
       title="Incident"
       facts={{
+        [describeKind(subject.kind)]: <SubjectLink subject={subject} />,
         "Error type": describeIncidentCode(cause),
         Opened: <ShortTime at={incident.opened_at} />,
         "Certificate valid until": cause.certificate_expires_at !== undefined && (
           <ShortTime at={cause.certificate_expires_at} />
         ),
-        Closed: closed_at === null ? "Not yet" : <ShortTime at={closed_at} />,
-        Duration: <IncidentDuration incident={incident} />,
+        Closed: closed_at !== null && <ShortTime at={closed_at} />,
         ...(status === "open" &&
           snoozed_until !== null && { "Snoozed until": <ShortTime at={snoozed_until} /> }),
         ...(suppressed_by !== null && { "Suppressed by": <SuppressorLink id={suppressed_by} /> }),
-        [isTask(incident) ? "Task" : "Monitor"]: <SubjectLink subject={subject} />,
         Id: <CopyableText text={id} />
       }}
     />

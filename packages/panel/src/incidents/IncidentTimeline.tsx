@@ -4,7 +4,6 @@ import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { channelKindNames } from "../data/channelKindNames.ts"
 import { actorName, useChannelNames, useMemberNames } from "../data/names.ts"
-import { describeError } from "../executions/outcome.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { FieldError, Textarea } from "../ui/forms/Field.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
@@ -33,7 +32,11 @@ export const IncidentTimeline = ({ incident }: { readonly incident: IncidentDeta
                 <StatusDot tone={tones[entry.type]} />
               </span>
               <div className="min-w-0 grow basis-0 wrap-anywhere">
-                <Entry entry={entry} delivery={byId.get(entry.delivery_id ?? "")} />
+                <Entry
+                  entry={entry}
+                  previous={timeline[index - 1]}
+                  delivery={byId.get(entry.delivery_id ?? "")}
+                />
               </div>
               <ExactTime
                 at={entry.at}
@@ -70,9 +73,11 @@ const tones = {
 
 const Entry = ({
   delivery,
-  entry: { actor, execution_id, message, type, until }
+  entry: { actor, execution_id, message, type, until },
+  previous
 }: {
   readonly entry: IncidentEntry
+  readonly previous: IncidentEntry | undefined
   readonly delivery: IncidentDelivery | undefined
 }): ReactNode => {
   const { workspaceId } = useWorkspace()
@@ -93,14 +98,16 @@ const Entry = ({
       return (
         <>
           Failed{message !== null && ": "}
-          {message !== null && <ApiMessage text={describeError(message)} />} {execution}
+          {message !== null && <ApiMessage text={message} />} {execution}
         </>
       )
     case "opened":
-      return (
+      // The failure that opened the incident is usually the entry above.
+      return message === null || message === previous?.message ? (
+        <span className="font-medium">Incident opened</span>
+      ) : (
         <>
-          <span className="font-medium">Incident opened:</span>{" "}
-          <ApiMessage text={describeError(message ?? "")} />
+          <span className="font-medium">Incident opened:</span> <ApiMessage text={message} />
         </>
       )
     case "notification":
@@ -139,16 +146,16 @@ const Sent = ({
   const { workspaceId } = useWorkspace()
   const names = useChannelNames(workspaceId)
   return (
-    <>
+    <span className="flex flex-wrap items-center gap-x-3">
       <Link
         to="/w/$workspaceId/notifications/deliveries/$deliveryId"
         params={{ workspaceId, deliveryId: id }}
         className="text-live underline-offset-2 hover:underline"
       >
         Message to {names.get(channel_id) ?? channelKindNames[kind]}
-      </Link>{" "}
+      </Link>
       <Status of={status} />
-    </>
+    </span>
   )
 }
 

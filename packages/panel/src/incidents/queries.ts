@@ -23,6 +23,20 @@ export const incidentListOptions = (workspaceId: WorkspaceId, search: IncidentSe
     clientOf(workspaceId).incidents.list({ ...search, cursor, limit: 50 }, { signal })
   )
 
+/**
+ * The query for the reasons of the latest open incidents, by incident id. Lists of monitors show
+ * them.
+ */
+export const openReasonsOptions = (workspaceId: WorkspaceId) =>
+  queryOptions({
+    queryKey: [...all(workspaceId), "reasons"],
+    queryFn: async ({ signal }): Promise<ReadonlyMap<string, string>> => {
+      const query = { open: "true", limit: 100 } as const
+      const { data } = await clientOf(workspaceId).incidents.list(query, { signal })
+      return new Map(data.map(({ cause, id }) => [id, cause.message]))
+    }
+  })
+
 export const incidentOptions = (workspaceId: WorkspaceId, incidentId: IncidentId) =>
   queryOptions({
     queryKey: [...all(workspaceId), incidentId],

@@ -5,7 +5,7 @@ import { Sheet } from "../ui/actions/Dialog.tsx"
 import { EmptyState, Section } from "../ui/layout/Page.tsx"
 import { type Column, List } from "../ui/lists/List.tsx"
 import { Status } from "../ui/values/Status.tsx"
-import { Duration, ShortTime } from "../ui/values/Time.tsx"
+import { Duration, ExactTime } from "../ui/values/Time.tsx"
 import { eventPollingOptions } from "./queries.ts"
 
 /** How the events of a kind of monitor are listed. */
@@ -50,8 +50,8 @@ export const eventStatusColumn: Column<Pick<Monitor, "status">> = {
 export const eventTimeColumn: Column<{ readonly at: string }> = {
   key: "at",
   head: "Time",
-  className: "w-28 shrink-0",
-  cell: ({ at }) => <ShortTime at={at} />
+  className: "w-32 shrink-0 sm:w-40",
+  cell: ({ at }) => <ExactTime at={at} />
 }
 
 export const eventDurationColumn: Column<{ readonly duration_ms: number | null }> = {

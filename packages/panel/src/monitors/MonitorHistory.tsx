@@ -56,7 +56,7 @@ export const MonitorHistory = ({ monitor, oldest }: Props) => {
       <Card className="p-5">
         <p className="mb-3 flex flex-wrap items-baseline justify-between gap-x-4">
           <span>
-            <b className="text-xl font-semibold nums">{share}</b> up
+            <b className="font-semibold nums">{share}</b> up
             {from > first && (
               <span className="text-sm text-faint"> since {formatShortDateTime(from)}</span>
             )}

@@ -2,10 +2,11 @@ import type { Monitor } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
 import { ChevronDown, HeartPulse, Plus, X } from "lucide-react"
+import { useMemo } from "react"
 import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
 import { allMonitorKinds, monitorKinds } from "../data/monitorKinds.ts"
-import { useList } from "../data/queries.ts"
+import { openReasonsOptions } from "../incidents/queries.ts"
 import { Button, ButtonLink, buttonClasses } from "../ui/actions/Button.tsx"
 import { Menu, MenuItem } from "../ui/actions/Menu.tsx"
 import { CountFilter } from "../ui/lists/CountFilter.tsx"
@@ -22,18 +23,21 @@ import {
 import { useFilters } from "../ui/lists/useFilters.ts"
 import { capitalize } from "../ui/values/format.ts"
 import { EmptyState, Page } from "../ui/layout/Page.tsx"
+import { ApiMessage } from "../ui/values/ApiMessage.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { ElapsedTime, EmptyValue, RelativeTime } from "../ui/values/Time.tsx"
 import { monitorLink } from "./links.ts"
 import { MonitorMenu } from "./MonitorMenu.tsx"
-import { monitorCountsOptions, monitorListOptions } from "./queries.ts"
+import { monitorCountsOptions, useMonitorList } from "./queries.ts"
 import { monitorSearch, monitorStatuses } from "./search.ts"
 import { RoleGate } from "../ui/role.tsx"
 
 export const MonitorListPage = () => {
   const { workspaceId } = useWorkspace()
   const { filter, isFiltered, search } = useFilters(monitorSearch)
-  const list = useList(monitorListOptions(workspaceId, search))
+  const list = useMonitorList(workspaceId, search)
+  const reasons = useQuery(openReasonsOptions(workspaceId)).data
+  const columns = useMemo(() => columnsWith(reasons), [reasons])
   const counts = useQuery(monitorCountsOptions(workspaceId)).data
   const create = (
     <RoleGate role="editor">
@@ -113,11 +117,11 @@ const CreateMenu = () => {
   return (
     <>
       <Menu
-        label="Other types of monitors"
+        label="Other kinds of monitors"
         className={buttonClasses({}, undefined)}
         button={
           <span className="flex items-center gap-1.5" aria-hidden>
-            Other types
+            Other kinds
             <ChevronDown className="size-4" />
           </span>
         }
@@ -150,12 +154,23 @@ const CreateMenu = () => {
   )
 }
 
+/** Why a monitor has an open incident. */
+const Reason = ({ text }: { readonly text: string | undefined }) =>
+  text !== undefined && (
+    <span className="ml-3" title={text}>
+      <ApiMessage text={text} />
+    </span>
+  )
+
 const kindOptions = [
   ["all", "All kinds"] as const,
   ...allMonitorKinds.map((kind) => [kind, monitorKinds[kind].plural] as const)
 ]
 
-const columns: ReadonlyArray<Column<Monitor>> = [
+/** `reasons` has the reasons of open incidents by incident id. */
+const columnsWith = (
+  reasons: ReadonlyMap<string, string> | undefined
+): ReadonlyArray<Column<Monitor>> => [
   {
     key: "status",
     head: "Status",
@@ -178,7 +193,10 @@ const columns: ReadonlyArray<Column<Monitor>> = [
         <Link {...monitorLink(monitor)} className={rowTitleClass}>
           {monitor.name}
         </Link>
-        <span className={rowDetailClass}>{monitorKinds[monitor.kind].name}</span>
+        <span className={rowDetailClass}>
+          {monitorKinds[monitor.kind].name}
+          <Reason text={reasons?.get(monitor.open_incident_id ?? "")} />
+        </span>
       </>
     )
   },

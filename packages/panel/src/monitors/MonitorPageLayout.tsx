@@ -2,9 +2,8 @@ import type { Monitor } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { IncidentList } from "../incidents/IncidentList.tsx"
-import { IncidentLink } from "../incidents/IncidentLink.tsx"
+import { OpenIncident } from "../incidents/OpenIncident.tsx"
 import { useOpenIncident } from "../data/incidents.ts"
-import { ApiMessage } from "../ui/values/ApiMessage.tsx"
 import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import { EmptyState, Page, Section } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
@@ -58,7 +57,7 @@ export const MonitorPageLayout = ({
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
             <Status of={status} />
             {last_change_at !== null && <ElapsedTime at={last_change_at} className="text-faint" />}
-            {incident !== undefined && <IncidentLink incident={incident} />}
+            {incident !== undefined && <OpenIncident incident={incident} />}
             {tags.map((tag) => (
               <Link
                 key={tag}
@@ -70,11 +69,6 @@ export const MonitorPageLayout = ({
               </Link>
             ))}
           </span>
-          {incident !== undefined && (
-            <span className="mt-0.5 block">
-              <ApiMessage text={incident.cause.message} />
-            </span>
-          )}
         </>
       }
     >

@@ -28,8 +28,6 @@ const uptimeOptions = (workspaceId: Workspace, id: MonitorId, period: UptimePeri
     }
   })
 
-const ofMs = (ms: number | undefined) => (ms === undefined ? "–" : formatDuration(ms))
-
 /** Shows a monitor's uptime in a period and the latency of its checks. */
 export const UptimeSection = ({
   monitor: { created_at: createdAt, id }
@@ -40,7 +38,7 @@ export const UptimeSection = ({
   const [period, setPeriod] = useState<UptimePeriod>("24h")
   const { data, error, refetch } = useQuery(uptimeOptions(workspaceId, id, period))
   if (error !== null && data === undefined) return <Problem error={error} retry={refetch} />
-  const { latency_ms: latency = null, checks = 0 } = data?.total ?? {}
+  const latency = data?.total.latency_ms ?? null
   const { buckets, note } = bucketsSince(
     createdAt,
     data?.series.buckets ?? [],
@@ -61,10 +59,20 @@ export const UptimeSection = ({
           />
           <FigureCard
             name="Downtime"
-            value={data && formatDuration(data.total.down_seconds * 1_000)}
+            value={
+              data &&
+              (data.total.down_seconds === 0
+                ? "None"
+                : formatDuration(data.total.down_seconds * 1_000))
+            }
           />
-          {checks > 0 && <FigureCard name="Latency, median" value={ofMs(latency?.p50)} />}
-          {checks > 0 && <FigureCard name="Latency, p95" value={ofMs(latency?.p95)} />}
+          {latency !== null && (
+            <FigureCard
+              name="Median latency"
+              note={`p95 ${formatDuration(latency.p95)}`}
+              value={formatDuration(latency.p50)}
+            />
+          )}
         </FigureCards>
         {data !== undefined && latency !== null && (
           <DurationChart

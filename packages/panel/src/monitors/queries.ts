@@ -1,17 +1,49 @@
-import type { MonitorId, Page, PageQuery, RequestOptions, WorkspaceId } from "@scheduling/sdk"
+import type {
+  MonitorId,
+  MonitorsListQuery,
+  Page,
+  PageQuery,
+  RequestOptions,
+  WorkspaceId
+} from "@scheduling/sdk"
 import { keepPreviousData, queryOptions } from "@tanstack/react-query"
+import { useMemo } from "react"
 import { clientOf } from "../data/client.ts"
-import { listOptions, queryClient } from "../data/queries.ts"
+import { listOptions, queryClient, useList } from "../data/queries.ts"
 import type { VersionedResource } from "../versions/Versions.tsx"
 import type { MonitorSearch } from "./search.ts"
 
 export const monitorsQueryKey = (workspaceId: WorkspaceId) =>
   ["w", workspaceId, "monitors"] as const
 
-export const monitorListOptions = (workspaceId: WorkspaceId, search: MonitorSearch) =>
-  listOptions([...monitorsQueryKey(workspaceId), "list", search], (cursor, signal) =>
-    clientOf(workspaceId).monitors.list({ ...search, cursor, limit: 100 }, { signal })
+const monitorListOptions = (workspaceId: WorkspaceId, query: MonitorsListQuery) =>
+  listOptions([...monitorsQueryKey(workspaceId), "list", query], (cursor, signal) =>
+    clientOf(workspaceId).monitors.list({ ...query, cursor, limit: 100 }, { signal })
   )
+
+/** The statuses of monitors that have a problem, worst first. */
+const problemStatuses = ["down", "late", "warning"] as const
+
+/**
+ * Returns the monitors that have a problem, worst first, and then the other ones, newest first. The
+ * API lists them by age, so those with a problem are fetched separately.
+ */
+export const useMonitorList = (workspaceId: WorkspaceId, search: MonitorSearch) => {
+  const all = useList(monitorListOptions(workspaceId, search))
+  const mixesStatuses = search.status === undefined
+  const problems = useList({
+    ...monitorListOptions(workspaceId, { ...search, status: problemStatuses }),
+    enabled: mixesStatuses
+  })
+  const rows = useMemo(() => {
+    const first = problemStatuses.flatMap((one) =>
+      problems.rows.filter((row) => row.status === one)
+    )
+    const known = new Set(first.map(({ id }) => id))
+    return [...first, ...all.rows.filter(({ id }) => !known.has(id))]
+  }, [problems.rows, all.rows])
+  return { ...all, rows, isLoading: all.isLoading || (mixesStatuses && problems.isLoading) }
+}
 
 export const monitorCountsOptions = (workspaceId: WorkspaceId) =>
   queryOptions({

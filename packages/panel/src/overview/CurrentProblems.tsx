@@ -3,7 +3,13 @@ import { useQueries, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
 import { openIncidentsOptions } from "../data/incidents.ts"
-import { type Definition, definitionOptions, taskOrMonitorLink } from "../data/targets.ts"
+import {
+  type Definition,
+  definitionOptions,
+  describeKind,
+  isTaskKind,
+  taskOrMonitorLink
+} from "../data/targets.ts"
 import { IncidentStatus } from "../incidents/IncidentList.tsx"
 import { Card, Section } from "../ui/layout/Page.tsx"
 import { type Column, List, rowDetailClass, rowTitleClass } from "../ui/lists/List.tsx"
@@ -12,7 +18,7 @@ import { StatusDot, Status } from "../ui/values/Status.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
 import { RelativeTime } from "../ui/values/Time.tsx"
 import { failingTasksOptions } from "./prefetchOverview.ts"
-import { type CurrentProblem, describeKind, isTaskKind } from "./problems.ts"
+import { type CurrentProblem, describeFailure } from "./problems.ts"
 
 /** The failing tasks and the open incidents, worst first. */
 export const CurrentProblems = ({
@@ -109,11 +115,7 @@ const CauseLink = ({ failing, incident, name }: CurrentProblem) => {
 }
 
 const reasonOf = ({ failing, incident }: CurrentProblem): string =>
-  failing === undefined
-    ? (incident?.cause.message ?? "")
-    : [failing.execution.step, failing.execution.error?.message]
-        .filter((part) => part != null)
-        .join(" · ")
+  failing === undefined ? (incident?.cause.message ?? "") : describeFailure(failing.execution)
 
 const linkClass = "relative font-medium text-live underline-offset-2 hover:underline"
 

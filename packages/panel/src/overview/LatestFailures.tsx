@@ -8,6 +8,7 @@ import { ApiMessage } from "../ui/values/ApiMessage.tsx"
 import { formatCount } from "../ui/values/format.ts"
 import { RelativeTime, ShortTime } from "../ui/values/Time.tsx"
 import { type FailureGroup, groupFailures } from "./failureGroups.ts"
+import { describeFailure } from "./problems.ts"
 import { latestFailuresOptions, type latestFailuresSearch } from "./prefetchOverview.ts"
 
 const maxShownTasks = 8
@@ -38,7 +39,8 @@ export const LatestFailures = ({
   />
 )
 
-const FailedTask = ({ latest: { error, id, step, task_id } }: FailureGroup) => {
+const FailedTask = ({ latest }: FailureGroup) => {
+  const { id, task_id } = latest
   const { workspaceId } = useWorkspace()
   return (
     <>
@@ -50,7 +52,7 @@ const FailedTask = ({ latest: { error, id, step, task_id } }: FailureGroup) => {
         <TaskName taskId={task_id} />
       </Link>
       <span className={rowDetailClass}>
-        <ApiMessage text={[step, error?.message].filter((part) => part != null).join(" · ")} />
+        <ApiMessage text={describeFailure(latest)} />
       </span>
     </>
   )

@@ -1,6 +1,4 @@
-import type { FailingTask, Incident } from "@scheduling/sdk"
-import { monitorKinds } from "../data/monitorKinds.ts"
-import { taskKinds } from "../data/tasks.ts"
+import type { Execution, FailingTask, Incident } from "@scheduling/sdk"
 
 /** A failing task, an open incident, or a failing task with its open incident. */
 export interface CurrentProblem {
@@ -44,9 +42,8 @@ export const problemsOf = (
   return [...withIncident, ...others].toSorted((one, other) => rankOf(one) - rankOf(other))
 }
 
-/** Returns what a problem's task or monitor is called: `Cron task`, `HTTP monitor`. */
-export const describeKind = (kind: CurrentProblem["kind"]): string =>
-  isTaskKind(kind) ? taskKinds[kind].name : `${monitorKinds[kind].name} monitor`
-
-export const isTaskKind = (kind: CurrentProblem["kind"]): kind is "chain" | "cron" =>
-  kind === "cron" || kind === "chain"
+/** Returns why a task or a step of a chain failed, in the words of an incident. */
+export const describeFailure = ({ error, step }: Pick<Execution, "error" | "step">): string => {
+  const message = error?.message ?? ""
+  return step === null ? message : `Step ${step}: ${message}`
+}

@@ -1,11 +1,9 @@
-import type { Chain, CronTask, Incident } from "@scheduling/sdk"
+import type { Chain, CronTask } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
 import { useOpenIncident } from "../data/incidents.ts"
 import { taskLink } from "../data/tasks.ts"
-import { describeError } from "../executions/outcome.ts"
-import { IncidentLink } from "../incidents/IncidentLink.tsx"
-import { ApiMessage } from "../ui/values/ApiMessage.tsx"
+import { OpenIncident } from "../incidents/OpenIncident.tsx"
 import { Status } from "../ui/values/Status.tsx"
 import { ElapsedTime, RelativeTime } from "../ui/values/Time.tsx"
 import { describeTiming } from "./schedule/describeSchedule.ts"
@@ -19,7 +17,11 @@ export const TaskDescription = ({ task }: { readonly task: CronTask | Chain }) =
     <>
       <span className="block">{describeTiming(task) ?? "Manual runs only"}</span>
       {incident !== undefined ? (
-        <OpenIncident incident={incident} />
+        <span className={lineClass}>
+          <Status of="failing" />
+          <ElapsedTime at={incident.opened_at} className="text-faint" />
+          <OpenIncident incident={incident} />
+        </span>
       ) : (
         isFailing && <LatestFailure task={task} />
       )}
@@ -28,19 +30,6 @@ export const TaskDescription = ({ task }: { readonly task: CronTask | Chain }) =
 }
 
 const lineClass = "mt-1.5 flex flex-wrap items-center gap-x-3 gap-y-1"
-
-const OpenIncident = ({ incident }: { readonly incident: Incident }) => (
-  <>
-    <span className={lineClass}>
-      <Status of="failing" />
-      <ElapsedTime at={incident.opened_at} className="text-faint" />
-      <IncidentLink incident={incident} />
-    </span>
-    <span className="mt-0.5 block">
-      <ApiMessage text={describeError(incident.cause.message)} />
-    </span>
-  </>
-)
 
 /** The latest run of a task that has no open incident, for example because somebody closed it. */
 const LatestFailure = ({ task }: { readonly task: CronTask | Chain }) => {

@@ -25,7 +25,7 @@ export const CheckPreview = ({ values }: { readonly values: CheckValues }) => {
             : labels.length === 0
               ? "No place yet"
               : labels.map((place) => place.labels.join(", ")).join(" · "),
-        "A check fails": places !== null && `if it fails at ${failureThresholdLabels[down_when]}`,
+        "A check fails": places !== null && `If it fails at ${failureThresholdLabels[down_when]}`,
         "Goes down":
           failures === 1
             ? `At the first failed check, at most ${formatDurationOfSeconds(interval)} after the outage begins`

@@ -3,7 +3,7 @@ import type { ReactNode } from "react"
 import type { FactsByName } from "../../ui/layout/Page.tsx"
 import type { Column } from "../../ui/lists/List.tsx"
 import { CopyableText } from "../../ui/values/Copy.tsx"
-import { formatDuration } from "../../ui/values/format.ts"
+import { capitalize, formatDuration } from "../../ui/values/format.ts"
 import { Badge } from "../../ui/values/Status.tsx"
 import { RelativeTime, ShortTime, Duration, FullTime } from "../../ui/values/Time.tsx"
 import { eventDurationColumn, eventStatusColumn, eventTimeColumn } from "../MonitorEvents.tsx"
@@ -23,19 +23,15 @@ export type CheckedMonitor = Pick<
   | "timeout_seconds"
 >
 
-const Result = ({ check }: { readonly check: Check | null }) =>
-  check === null ? (
-    "Not checked yet"
-  ) : (
-    <>
-      <Badge tone={check.error === null ? "ok" : "bad"}>
-        {check.error === null ? (check.status_code ?? "ok") : check.error.code.replaceAll("_", " ")}
-      </Badge>
-      {check.error !== null && (
-        <span className="mt-1 block text-sm break-words text-soft">{check.error.message}</span>
-      )}
-    </>
-  )
+const ResultBadge = ({
+  check: { error, status_code }
+}: {
+  readonly check: Pick<Check, "error" | "status_code">
+}) => (
+  <Badge tone={error === null ? "ok" : "bad"}>
+    {error === null ? (status_code ?? "ok") : error.code.replaceAll("_", " ")}
+  </Badge>
+)
 
 const parts = [
   ["dns_ms", "DNS"],
@@ -69,7 +65,14 @@ const measuredFacts = (check: Check): FactsByName => ({
 
 /** Returns the result of a check and what it measured. */
 export const resultFacts = (check: Check): FactsByName => ({
-  Result: <Result check={check} />,
+  Result: (
+    <>
+      <ResultBadge check={check} />
+      {check.error !== null && (
+        <span className="mt-1 block text-sm break-words text-soft">{check.error.message}</span>
+      )}
+    </>
+  ),
   ...measuredFacts(check)
 })
 
@@ -80,7 +83,8 @@ export const resultFacts = (check: Check): FactsByName => ({
 export const checkFacts = (monitor: CheckedMonitor, target: FactsByName): FactsByName => {
   const { last_check: check } = monitor
   return {
-    Result: <Result check={check} />,
+    // The list of checks shows the whole error.
+    Result: check === null ? "Not checked yet" : <ResultBadge check={check} />,
     ...target,
     ...(check !== null && measuredFacts(check)),
     "Last check": <RelativeTime at={check?.at ?? null} />,
@@ -89,7 +93,9 @@ export const checkFacts = (monitor: CheckedMonitor, target: FactsByName): FactsB
     Timeout: formatDuration(monitor.timeout_seconds * 1_000),
     "Down after": monitor.confirm_after === 1 ? "1 failure" : `${monitor.confirm_after} failures`,
     "Up after": monitor.recover_after === 1 ? "1 success" : `${monitor.recover_after} successes`,
-    ...(monitor.places !== null && { "Fails at": failureThresholdLabels[monitor.down_when] }),
+    ...(monitor.places !== null && {
+      "Fails at": capitalize(failureThresholdLabels[monitor.down_when])
+    }),
     Created: <ShortTime at={monitor.created_at} />,
     Id: <CopyableText text={monitor.id} />
   }
@@ -112,9 +118,11 @@ const columns: ReadonlyArray<Column<CheckEvent>> = [
     className: "grow basis-0",
     cell: ({ error, status_code, type }) => (
       <span className="flex items-center gap-2 overflow-hidden">
-        <Badge tone={error === null ? "none" : "bad"}>
-          {error?.code.replaceAll("_", " ") ?? (type === "check" ? (status_code ?? "ok") : type)}
-        </Badge>
+        {type === "check" || error !== null ? (
+          <ResultBadge check={{ error, status_code }} />
+        ) : (
+          <Badge>{type}</Badge>
+        )}
         <span className="truncate text-soft" title={error?.message}>
           {error?.message}
         </span>

@@ -52,9 +52,9 @@ export const dnsInputOf = (values: DnsValues): DnsMonitorInput => {
 const types = ["A", "AAAA", "CAA", "CNAME", "MX", "NS", "SOA", "SRV", "TXT"] as const
 
 export const dnsMatchLabels: Readonly<Record<DnsMatch, string>> = {
-  all: "Includes all of them",
-  exactly: "Is exactly these",
-  any: "Includes at least one of them"
+  all: "All of these values",
+  exactly: "Exactly these values",
+  any: "At least one of these values"
 }
 
 export const DnsFields = ({ form }: { readonly form: FormOf<DnsValues> }) => {
@@ -90,7 +90,7 @@ export const DnsFields = ({ form }: { readonly form: FormOf<DnsValues> }) => {
             <Textarea {...form.text("expected_values")} mono spellCheck={false} rows={3} />
           </Field>
           <div className="grid gap-5 sm:grid-cols-2">
-            <Field label="The response must contain" error={errorOf("match")}>
+            <Field label="The response must have" error={errorOf("match")}>
               <Select options={Object.entries(dnsMatchLabels)} {...form.text("match")} />
             </Field>
             <Field

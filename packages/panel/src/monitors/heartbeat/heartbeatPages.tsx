@@ -95,13 +95,13 @@ const factsOf = (monitor: HeartbeatMonitor, now: number): FactsByName => {
         <>
           {describeSchedule(monitor.schedule, monitor.timezone ?? "UTC")}
           <span className="block text-xs text-faint">
-            <span className="font-mono">{monitor.schedule}</span> · {monitor.timezone}
+            <span className="font-mono">{monitor.schedule}</span> {monitor.timezone}
           </span>
         </>
       ),
     "Last ping":
       monitor.last_ping_at === null ? "None yet" : <RelativeTime at={monitor.last_ping_at} />,
-    "Duration of the last run": monitor.last_duration_ms !== null && (
+    "Last run took": monitor.last_duration_ms !== null && (
       <Duration ms={monitor.last_duration_ms} />
     ),
     "Running since": monitor.running_since !== null && <RelativeTime at={monitor.running_since} />,

@@ -64,13 +64,13 @@ export const sslInputOf = ({
   }
 }
 
-const protocols = [
-  ["tls", "TLS (HTTPS and others)"],
-  ["smtp", "SMTP with STARTTLS"],
-  ["imap", "IMAP with STARTTLS"],
-  ["pop3", "POP3 with STARTTLS"],
-  ["postgres", "PostgreSQL"]
-] as const
+export const protocolNames: Readonly<Record<SslProtocol, string>> = {
+  tls: "TLS (HTTPS and others)",
+  smtp: "SMTP with STARTTLS",
+  imap: "IMAP with STARTTLS",
+  pop3: "POP3 with STARTTLS",
+  postgres: "PostgreSQL"
+}
 
 const ports = { tls: "443", smtp: "587", imap: "143", pop3: "110", postgres: "5432" }
 
@@ -102,7 +102,7 @@ export const SslFields = ({ form }: { readonly form: FormOf<SslValues> }) => {
             </Field>
           </div>
           <Field label="Protocol" error={errorOf("protocol")}>
-            <Select options={protocols} {...form.text("protocol")} />
+            <Select options={Object.entries(protocolNames)} {...form.text("protocol")} />
           </Field>
           <Field
             label="Server name"

@@ -9,7 +9,14 @@ import { CheckNowButton } from "../CheckNowButton.tsx"
 import { eventDurationColumn, eventStatusColumn, eventTimeColumn } from "../MonitorEvents.tsx"
 import { monitorPages } from "../monitorPages.tsx"
 import { CertificateFacts } from "./CertificateFacts.tsx"
-import { newSslValues, SslFields, sslInputOf, type SslValues, sslValuesOf } from "./SslFields.tsx"
+import {
+  newSslValues,
+  protocolNames,
+  SslFields,
+  sslInputOf,
+  type SslValues,
+  sslValuesOf
+} from "./SslFields.tsx"
 import { SslPreview } from "./SslPreview.tsx"
 import { VerificationResult } from "./VerificationResult.tsx"
 
@@ -23,7 +30,7 @@ const factsOf = (monitor: SslMonitor): FactsByName => ({
         message={monitor.verification_message}
       />
     ),
-  Protocol: monitor.protocol,
+  Protocol: protocolNames[monitor.protocol],
   "Server name": monitor.server_name ?? monitor.host,
   "Last check": <RelativeTime at={monitor.last_check_at} />,
   "Next check": <RelativeTime at={monitor.next_check_at} />,
@@ -42,7 +49,7 @@ const columns: ReadonlyArray<Column<SslEvent>> = [
     className: "grow basis-0",
     cell: ({ message, type, verification }) => (
       <span className="flex items-center gap-2 overflow-hidden">
-        <Badge tone={verification === null || verification === "ok" ? "none" : "bad"}>
+        <Badge tone={verification === null ? "none" : verification === "ok" ? "ok" : "bad"}>
           {(verification ?? type).replaceAll("_", " ")}
         </Badge>
         <span className="truncate text-soft" title={message ?? undefined}>

@@ -17,6 +17,7 @@ import { classes } from "../../ui/classes.ts"
 import { Facts, Skeleton } from "../../ui/layout/Page.tsx"
 import { Code } from "../../ui/values/Code.tsx"
 import { indentJson } from "../../ui/values/indentJson.ts"
+import { ApiMessage } from "../../ui/values/ApiMessage.tsx"
 import { Badge, Status, type Tone, toneOf } from "../../ui/values/Status.tsx"
 import { Duration, ExactTime } from "../../ui/values/Time.tsx"
 import { runOnFacts } from "../../workers/runOnValues.ts"
@@ -235,7 +236,11 @@ const Result = ({ done, name }: { readonly name: string; readonly done: RunStep 
   const execution = done?.execution ?? undefined
   return (
     <>
-      {execution?.error != null && <p className="text-bad">{execution.error.message}</p>}
+      {execution?.error != null && (
+        <p className="text-bad">
+          <ApiMessage text={execution.error.message} />
+        </p>
+      )}
       {execution?.response_body != null && execution.response_body !== "" && (
         <>
           <p className="text-sm text-faint">Response</p>
