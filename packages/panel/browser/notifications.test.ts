@@ -33,10 +33,13 @@ describe.skipIf(skipReason !== undefined)("notifications", () => {
     Object.assign(answer, { status: 503, body: "out of paper" })
     await page.getByRole("button", { name: "Send test message" }).click()
     const result = page.getByRole("status").filter({ hasText: "after" })
-    await result.getByText("responded with 503: out of paper").waitFor()
+    await result.getByText("Responded with 503 Service Unavailable: out of paper").waitFor()
+    const header = page.locator("header").filter({ has: page.getByRole("heading", { level: 1 }) })
+    await header.getByText("Fails").waitFor()
     Object.assign(answer, { status: 200, body: "thanks" })
     await page.getByRole("button", { name: "Send test message" }).click()
     await result.getByText("Delivered").waitFor()
+    await header.getByText("Delivers").waitFor()
 
     await page.goto(`${notifications}/rules`)
     await page.getByRole("button", { name: "Add a rule" }).click()
@@ -171,6 +174,8 @@ describe.skipIf(skipReason !== undefined)("notifications", () => {
     const sentMessage = page.getByRole("listitem").filter({ hasText: /Operations.*Delivered/ })
     await sentMessage.getByRole("link", { name: "Message to Operations" }).click()
     await page.getByRole("heading", { name: "Import went down" }).waitFor()
+    const facts = page.getByRole("group", { name: "Delivery" })
+    await facts.getByRole("link", { name: "Operations" }).waitFor()
     expect(problems).toEqual([])
   })
 

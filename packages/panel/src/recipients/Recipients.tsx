@@ -13,8 +13,10 @@ import { Card, Section, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { useDebouncedText } from "../ui/useDebouncedText.ts"
 import { formatDurationOfSeconds } from "../ui/values/format.ts"
-import { Status, type Tone } from "../ui/values/Status.tsx"
+import { ApiMessage } from "../ui/values/ApiMessage.tsx"
+import { Status } from "../ui/values/Status.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
+import { channelStateOf } from "./channelStateOf.ts"
 import {
   activeRecipientsOf,
   notificationSettingsOptions,
@@ -107,7 +109,7 @@ const Channels = ({ channels }: { readonly channels: ReadonlyArray<NotificationR
 
 const Channel = ({ channel }: { readonly channel: NotificationRecipient }) => {
   const { workspaceId } = useWorkspace()
-  const { note, tone, word } = stateOf(channel)
+  const { note, tone, word } = channelStateOf(channel)
   return (
     <Row
       name={
@@ -147,32 +149,13 @@ const Row = ({
       {status}
     </div>
     <p className="text-faint">{kind}</p>
-    {note != null && <p className="wrap-anywhere text-soft">{note}</p>}
+    {note != null && (
+      <p className="wrap-anywhere text-soft">
+        <ApiMessage text={note} />
+      </p>
+    )}
   </div>
 )
-
-/** Describes whether messages sent to a channel arrive. */
-const stateOf = ({
-  confirmed,
-  last_delivery,
-  paused,
-  paused_reason
-}: NotificationRecipient): {
-  readonly word: string
-  readonly tone: Tone
-  readonly note?: string | null
-} => {
-  if (paused) {
-    return { word: "Paused", tone: paused_reason === null ? "none" : "bad", note: paused_reason }
-  }
-  if (!confirmed) {
-    return { word: "Unconfirmed", tone: "warn", note: "Its address has not been confirmed yet." }
-  }
-  if (last_delivery === null) return { word: "Not used yet", tone: "none" }
-  return last_delivery.delivered
-    ? { word: "Delivers", tone: "ok" }
-    : { word: "Fails", tone: "bad", note: last_delivery.error }
-}
 
 const Escalation = ({ policy }: { readonly policy: RecipientsPolicy }) => {
   const { workspaceId } = useWorkspace()

@@ -13,7 +13,7 @@ import {
   rowLinesClass
 } from "../../ui/lists/List.tsx"
 import { EmptyState } from "../../ui/layout/Page.tsx"
-import { Status } from "../../ui/values/Status.tsx"
+import { ApiMessage } from "../../ui/values/ApiMessage.tsx"
 import { RelativeTime } from "../../ui/values/Time.tsx"
 import { channelKindNames } from "../../data/channelKindNames.ts"
 import { ChannelStatus } from "./ChannelStatus.tsx"
@@ -67,6 +67,12 @@ export const ChannelListPage = () => {
 
 const columns: ReadonlyArray<Column<NotificationChannel>> = [
   {
+    key: "state",
+    head: "Status",
+    className: "w-32 shrink-0",
+    cell: (channel) => <ChannelStatus channel={channel} />
+  },
+  {
     key: "name",
     head: "Name",
     className: "grow basis-0",
@@ -86,24 +92,19 @@ const columns: ReadonlyArray<Column<NotificationChannel>> = [
   {
     key: "last",
     head: "Last delivery",
-    className: "w-64 shrink-0 max-md:hidden",
+    className: "grow basis-0 max-md:hidden",
     cell: ({ last_delivery }) =>
       last_delivery === null ? (
         <span className="text-faint">None yet</span>
       ) : (
         <span className={`block ${rowLinesClass}`}>
-          <Status of={last_delivery.delivered ? "delivered" : "failed"} />
-          <span className={`${rowDetailClass} pl-4 compact:pl-0`} title={last_delivery.error ?? ""}>
-            <RelativeTime at={last_delivery.at} />
-            {last_delivery.error !== null && ` · ${last_delivery.error}`}
-          </span>
+          <RelativeTime at={last_delivery.at} />
+          {last_delivery.error !== null && (
+            <span className={rowDetailClass} title={last_delivery.error}>
+              <ApiMessage text={last_delivery.error} />
+            </span>
+          )}
         </span>
       )
-  },
-  {
-    key: "state",
-    head: "Status",
-    className: "w-28 shrink-0",
-    cell: (channel) => <ChannelStatus channel={channel} />
   }
 ]

@@ -12,6 +12,7 @@ import { Loaded, LoadedPage } from "../../ui/messages/Loaded.tsx"
 import { MenuItem } from "../../ui/actions/Menu.tsx"
 import { RowMenu } from "../../ui/actions/RowMenu.tsx"
 import { Card, EmptyState, Page, Section } from "../../ui/layout/Page.tsx"
+import { ApiMessage } from "../../ui/values/ApiMessage.tsx"
 import { Badge, Status } from "../../ui/values/Status.tsx"
 import { runWithToast, showSuccessToast, showErrorToast } from "../../ui/messages/toast.ts"
 import { ChannelForm } from "./ChannelForm.tsx"
@@ -59,6 +60,7 @@ export const ChannelPage = () => {
               <Test channel={channel} />
               <Section title="Deliveries">
                 <DeliveryList
+                  showsChannel={false}
                   search={{ channel_id: channel.id }}
                   empty={<EmptyState title="No deliveries yet" />}
                 />
@@ -144,7 +146,9 @@ const Test = ({ channel: { id } }: { readonly channel: NotificationChannel }) =>
               <span className="text-faint">after {formatDuration(answer.duration_ms)}</span>
             </p>
             {answer.error !== null && (
-              <p className="font-mono text-sm break-words text-bad">{answer.error}</p>
+              <p className="break-words text-bad">
+                <ApiMessage text={answer.error} />
+              </p>
             )}
           </div>
         )}

@@ -1,15 +1,8 @@
 import type { NotificationChannel } from "@scheduling/sdk"
+import { channelStateOf } from "../../recipients/channelStateOf.ts"
 import { Status } from "../../ui/values/Status.tsx"
 
-export const ChannelStatus = ({
-  channel: { confirmed, paused, paused_reason }
-}: {
-  readonly channel: Pick<NotificationChannel, "confirmed" | "paused" | "paused_reason">
-}) =>
-  paused ? (
-    <Status of="paused" tone={paused_reason === null ? "none" : "bad"} />
-  ) : confirmed ? (
-    <Status of="active" />
-  ) : (
-    <Status of="unconfirmed" tone="warn" />
-  )
+export const ChannelStatus = ({ channel }: { readonly channel: NotificationChannel }) => {
+  const { tone, word } = channelStateOf(channel)
+  return <Status of={word} tone={tone} />
+}

@@ -19,22 +19,12 @@ export const NewChannelPage = () => {
     </ParentPageLink>
   )
   return (
-    <LoadedPage
-      query={useQuery(channelKindsOptions(workspaceId))}
-      name="New channel"
-      above={above}
-      width="narrow"
-    >
+    <LoadedPage query={useQuery(channelKindsOptions(workspaceId))} name="New channel" above={above}>
       {(kinds) => {
         const chosen = kinds.find((one) => one.kind === kind && one.available)
         return chosen === undefined ? (
-          <Page
-            title="New channel"
-            above={above}
-            width="narrow"
-            description="Choose a kind of channel."
-          >
-            <ul className="grid gap-2 sm:grid-cols-2">
+          <Page title="New channel" above={above} description="Choose a kind of channel.">
+            <ul className="grid gap-2 sm:grid-cols-2 lg:grid-cols-4">
               {kinds.map((one) => (
                 <Kind key={one.kind} kind={one} />
               ))}
@@ -91,7 +81,7 @@ const NewChannel = ({ kind }: { readonly kind: NotificationKindInfo }) => {
           params={{ workspaceId }}
           search={{}}
         >
-          Choose another channel type
+          Choose another kind of channel
         </ParentPageLink>
       }
     >

@@ -30,6 +30,12 @@ const labelOf = (name: string): string => {
   return capitalize(text.join(" "))
 }
 
+/** Returns a description, which is Markdown and may be a fragment, as a plain sentence. */
+const hintOf = (description: string): string => {
+  const text = description.replaceAll("`", "")
+  return /[.…]$/.test(text) ? text : `${text}.`
+}
+
 const typeOf = ({ format, type }: Config): ConfigField["type"] =>
   type === "boolean"
     ? "boolean"
@@ -53,7 +59,7 @@ export const configFieldsOf = (
     return {
       name,
       label: labelOf(name),
-      hint: typeof description === "string" ? description : undefined,
+      hint: typeof description === "string" ? hintOf(description) : undefined,
       type: typeOf(property),
       options: Array.isArray(options) ? options.map(String) : undefined,
       isRequired: required.includes(name),

@@ -7,27 +7,33 @@ import { useList } from "../../data/queries.ts"
 import { type Column, List, rowTitleClass, rowDetailClass } from "../../ui/lists/List.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
 import { Badge, Status } from "../../ui/values/Status.tsx"
-import { ShortTime } from "../../ui/values/Time.tsx"
+import { ExactTime, ShortTime } from "../../ui/values/Time.tsx"
 import { deliveryTitle } from "../events.ts"
 import { channelsOptions, deliveryListOptions } from "../queries.ts"
 import type { DeliverySearch } from "../search.ts"
 
 export const DeliveryList = ({
   empty,
-  search
+  search,
+  showsChannel = true
 }: {
   readonly search: DeliverySearch
   readonly empty: ReactNode
+  /** False if all deliveries are to the channel whose page lists them. */
+  readonly showsChannel?: boolean
 }) => {
   const { workspaceId } = useWorkspace()
   const { data: channels, error, refetch } = useQuery(channelsOptions(workspaceId))
   const columns = useMemo(() => {
     const names = new Map(channels?.map(({ id, name }) => [id, name]))
     const unknown = channels === undefined ? "a channel" : "a deleted channel"
-    return columnsWith(workspaceId, (id) =>
-      id === null ? "a callback URL" : (names.get(id) ?? unknown)
+    return columnsWith(
+      workspaceId,
+      showsChannel
+        ? (id) => `to ${id === null ? "a callback URL" : (names.get(id) ?? unknown)}`
+        : () => undefined
     )
-  }, [workspaceId, channels])
+  }, [workspaceId, channels, showsChannel])
   const list = useList({
     ...deliveryListOptions(workspaceId, search),
     // Poll while a delivery is unfinished.
@@ -46,7 +52,7 @@ export const DeliveryList = ({
 
 const columnsWith = (
   workspaceId: string,
-  nameOf: (channelId: string | null) => string
+  describeRecipient: (channelId: string | null) => string | undefined
 ): ReadonlyArray<Column<NotificationDelivery>> => [
   {
     key: "status",
@@ -71,7 +77,7 @@ const columnsWith = (
           <span className="sm:hidden">
             <ShortTime at={delivery.created_at} />{" "}
           </span>
-          to {nameOf(delivery.channel_id)}
+          {describeRecipient(delivery.channel_id)}
         </span>
       </>
     )
@@ -88,7 +94,7 @@ const columnsWith = (
   {
     key: "at",
     head: "Time",
-    className: "w-28 shrink-0 max-sm:hidden",
-    cell: ({ created_at }) => <ShortTime at={created_at} />
+    className: "w-40 shrink-0 max-sm:hidden",
+    cell: ({ created_at }) => <ExactTime at={created_at} />
   }
 ]

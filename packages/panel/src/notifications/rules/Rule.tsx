@@ -26,7 +26,7 @@ export const Rule = ({
   ]
   return (
     <li>
-      <Card className="flex items-start gap-4 p-4 pl-5">
+      <Card className="flex items-center gap-4 py-2.5 pr-4 pl-5">
         <p className="min-w-0 grow break-words">
           Notify <b className="font-semibold">{joinNames(names)}</b> when{" "}
           {describeEvents(rule.events, rule.tags ?? [])}

@@ -72,60 +72,62 @@ const Rules = ({
     return replace({ rules: at === -1 ? [...before, rule] : before.with(at, rule) })
   }
   return (
-    <div className="flex max-w-[44rem] flex-col gap-8">
-      <Section
-        title="Rules"
-        actions={
-          channels.length > 0 && (
-            <RoleGate role="editor">
-              <Button size="small" icon={<Plus />} onClick={() => edit({})}>
-                Add a rule
-              </Button>
-            </RoleGate>
-          )
-        }
-      >
-        {rules.length === 0 ? (
-          <EmptyState title="No rules yet">
-            {channels.length === 0 ? (
-              <>
-                <Link
-                  to="/w/$workspaceId/notifications/channels/new"
-                  params={{ workspaceId }}
-                  className="font-medium text-live hover:underline"
-                >
-                  Create a channel first
-                </Link>
-                . A rule then decides which events it receives.
-              </>
-            ) : (
-              "A rule decides which channels receive which events. Add a rule to be notified."
-            )}
-          </EmptyState>
-        ) : (
-          <ol className="flex flex-col gap-3">
-            {rules.map((rule, index) => (
-              <Rule
-                key={keyOf(rules, index)}
-                rule={rule}
-                number={index + 1}
-                channels={channels}
-                onEdit={() => edit({ rule })}
-                onRemove={() => replace({ rules: rules.filter((_, at) => at !== index) })}
-              />
-            ))}
-          </ol>
+    <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
+      <div className="flex min-w-0 flex-col gap-8">
+        <Section
+          title="Rules"
+          actions={
+            channels.length > 0 && (
+              <RoleGate role="editor">
+                <Button size="small" icon={<Plus />} onClick={() => edit({})}>
+                  Add a rule
+                </Button>
+              </RoleGate>
+            )
+          }
+        >
+          {rules.length === 0 ? (
+            <EmptyState title="No rules yet">
+              {channels.length === 0 ? (
+                <>
+                  <Link
+                    to="/w/$workspaceId/notifications/channels/new"
+                    params={{ workspaceId }}
+                    className="font-medium text-live hover:underline"
+                  >
+                    Create a channel first
+                  </Link>
+                  . A rule then decides which events it receives.
+                </>
+              ) : (
+                "A rule decides which channels receive which events. Add a rule to be notified."
+              )}
+            </EmptyState>
+          ) : (
+            <ol className="flex flex-col gap-3">
+              {rules.map((rule, index) => (
+                <Rule
+                  key={keyOf(rules, index)}
+                  rule={rule}
+                  number={index + 1}
+                  channels={channels}
+                  onEdit={() => edit({ rule })}
+                  onRemove={() => replace({ rules: rules.filter((_, at) => at !== index) })}
+                />
+              ))}
+            </ol>
+          )}
+        </Section>
+        <Section title="Timing">
+          <TimingForm settings={settings} />
+        </Section>
+        {settings.updated_at !== null && (
+          <p className="text-sm text-faint">
+            Changed <ShortTime at={settings.updated_at} /> by <Author actor={settings.updated_by} />
+          </p>
         )}
-      </Section>
+      </div>
       <RecipientsPreview />
-      <Section title="Timing">
-        <TimingForm settings={settings} />
-      </Section>
-      {settings.updated_at !== null && (
-        <p className="text-sm text-faint">
-          Changed <ShortTime at={settings.updated_at} /> by <Author actor={settings.updated_by} />
-        </p>
-      )}
       {edited !== undefined && (
         <RuleSheet
           rule={edited.rule}
