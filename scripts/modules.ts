@@ -73,9 +73,9 @@ export const panelImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   app: ["data", "sign-in", "ui"],
   // The pages, by kind of record.
   versions: ["data", "ui"],
-  executions: ["data", "ui", "versions"],
-  recipients: ["data", "ui"],
   queues: ["data", "ui", "versions"],
+  executions: ["data", "queues", "ui", "versions"],
+  recipients: ["data", "ui"],
   workers: ["data", "ui"],
   secrets: ["data", "ui", "versions"],
   incidents: ["data", "executions", "recipients", "ui", "versions"],

@@ -341,11 +341,9 @@ describe.skipIf(skipReason !== undefined)("the panel's strings", () => {
       retry_count: 0
     })
     await page.goto(`${panel.url()}/w/${person.workspaceId}/delayed/${task.id}`)
-    const status = page
-      .locator("dt", { hasText: "Status" })
-      .locator("xpath=following-sibling::dd[1]")
-    await expect.poll(() => status.textContent()).toBe("Failed")
-    expect(await status.locator(".bg-ok").count()).toBe(0)
+    const title = page.getByRole("heading", { level: 1 })
+    await title.getByText("Failed", { exact: true }).waitFor()
+    expect(await title.locator(".bg-ok").count()).toBe(0)
   })
 
   it("spell the kinds of channels as their vendors do", async () => {

@@ -44,7 +44,7 @@ const Waterfall = ({ attempt }: { readonly attempt: Attempt }) => {
               <span
                 className={classes(
                   "absolute inset-y-0 min-w-0.5 rounded-full",
-                  ms === slowest ? "bg-live" : "bg-edge"
+                  ms === slowest ? "bg-faint" : "bg-edge"
                 )}
                 style={{ left: `${left}%`, width: `${(ms / total) * 100}%` }}
               />

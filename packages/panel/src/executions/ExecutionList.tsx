@@ -12,7 +12,7 @@ import {
   rowDetailClass
 } from "../ui/lists/List.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
-import { ShortTime, Duration } from "../ui/values/Time.tsx"
+import { Duration, ExactTime, ShortTime } from "../ui/values/Time.tsx"
 import { executionQueries } from "./queries.ts"
 import { triggerNames } from "./search.ts"
 import { TaskName } from "./TaskLink.tsx"
@@ -112,8 +112,8 @@ export const executionColumnsFor = (
     {
       key: "due",
       head: "Due",
-      className: `w-36 shrink-0 ${showsTask ? "max-lg:hidden" : "max-sm:hidden"}`,
-      cell: ({ scheduled_for }) => <ShortTime at={scheduled_for} />
+      className: `w-40 shrink-0 ${showsTask ? "max-lg:hidden" : "max-sm:hidden"}`,
+      cell: ({ scheduled_for }) => <ExactTime at={scheduled_for} />
     },
     {
       key: "result",

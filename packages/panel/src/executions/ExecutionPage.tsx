@@ -26,16 +26,10 @@ import { Code } from "../ui/values/Code.tsx"
 import { CopyableText } from "../ui/values/Copy.tsx"
 import { Status } from "../ui/values/Status.tsx"
 import { TargetText } from "../ui/values/TargetText.tsx"
-import {
-  ShortTime,
-  Duration,
-  ElapsedTime,
-  ExactTime,
-  PreciseTime,
-  RelativeTime
-} from "../ui/values/Time.tsx"
+import { Duration, ElapsedTime, ExactTime, PreciseTime, RelativeTime } from "../ui/values/Time.tsx"
 import { Attempts } from "./Attempts.tsx"
 import { ExecutionActions } from "./ExecutionActions.tsx"
+import { QueuedReason } from "../queues/QueuedReason.tsx"
 import { OtherChangesBefore, OwnChangesBefore } from "../versions/ChangesBefore.tsx"
 import { LastSuccessComparison } from "./LastSuccessComparison.tsx"
 import { NewerExecutionNotice } from "./NewerExecutionNotice.tsx"
@@ -106,7 +100,12 @@ const ExecutionView = ({
       }
       description={
         <div className="flex flex-col gap-1">
-          <p>{describeOutcome(execution) ?? waitingText(execution)}</p>
+          <p>
+            {describeOutcome(execution) ?? waitingText(execution)}
+            {status === "queued" && definition.data !== undefined && (
+              <QueuedReason of={definition.data} />
+            )}
+          </p>
           {target !== undefined && <TargetText target={target} />}
           {status === "failed" && <FailureLinks taskId={task_id} good={good} />}
         </div>
@@ -140,7 +139,7 @@ const ExecutionView = ({
               <Card className="flex flex-col gap-2 p-5">
                 {progress.map(({ at, text }, index) => (
                   <p key={index} className="flex flex-wrap gap-x-3">
-                    <ShortTime at={at} className="text-faint" />
+                    <ExactTime at={at} className="text-faint" />
                     <span className="min-w-0 break-words">{text}</span>
                   </p>
                 ))}
@@ -260,7 +259,7 @@ const factsOf = (execution: ExecutionDetail): FactsByName => {
       ),
     Trigger: triggerNames[execution.trigger],
     Due: <Moment at={scheduled_for} />,
-    Started: <Moment at={started_at} />,
+    Started: started_at !== null && <Moment at={started_at} />,
     "Waiting since":
       execution.awaiting_completion_since === null ? undefined : (
         <ExactTime at={execution.awaiting_completion_since} />
@@ -269,9 +268,9 @@ const factsOf = (execution: ExecutionDetail): FactsByName => {
       execution.waits_until === null ? undefined : <ExactTime at={execution.waits_until} />,
     "Waits for approval until":
       execution.approval === null ? undefined : <ExactTime at={execution.approval.until} />,
-    "Late by": <Duration ms={execution.lateness_ms} />,
-    Finished: <Moment at={finished_at} />,
-    Duration: <Duration ms={execution.duration_ms} />,
+    "Late by": execution.lateness_ms !== null && <Duration ms={execution.lateness_ms} />,
+    Finished: finished_at !== null && <Moment at={finished_at} />,
+    Duration: execution.duration_ms !== null && <Duration ms={execution.duration_ms} />,
     "Error code": execution.error?.code,
     Id: <CopyableText text={execution.id} />
   }

@@ -9,9 +9,11 @@ import { executionQueries } from "../../executions/queries.ts"
 import { Button, ButtonLink } from "../../ui/actions/Button.tsx"
 import { Confirm } from "../../ui/actions/Dialog.tsx"
 import { Recipients } from "../../recipients/Recipients.tsx"
+import { QueuedReason } from "../../queues/QueuedReason.tsx"
 import { EmptyState, FactsSection, Section } from "../../ui/layout/Page.tsx"
 import { runWithToast, showSuccessToast } from "../../ui/messages/toast.ts"
 import { RoleGate } from "../../ui/role.tsx"
+import { stripDirectionMarks } from "../../ui/values/stripDirectionMarks.ts"
 import { RelativeTime, ShortTime } from "../../ui/values/Time.tsx"
 import { Versions } from "../../versions/Versions.tsx"
 import { CallFacts } from "../call/CallFacts.tsx"
@@ -19,7 +21,7 @@ import { RunInputDialog } from "../RunInputDialog.tsx"
 import { recipientsSubject, taskFacts } from "../taskFacts.tsx"
 import { TaskPage } from "../TaskPage.tsx"
 import { delayedQueries } from "./delayedQueries.ts"
-import { DelayedStatus } from "./DelayedStatus.tsx"
+import { DelayedStatus, isQueued } from "./DelayedStatus.tsx"
 
 export const DelayedPage = () => {
   const { api, workspaceId } = useWorkspace()
@@ -29,6 +31,15 @@ export const DelayedPage = () => {
       kind="delayed"
       options={delayedQueries.one(workspaceId, taskId)}
       name={nameOf}
+      title={(task) => (
+        <span className="flex flex-wrap items-center gap-x-4 gap-y-1">
+          {stripDirectionMarks(nameOf(task))}
+          <span className="text-base font-medium tracking-normal">
+            <DelayedStatus of={task} />
+          </span>
+        </span>
+      )}
+      description={(task) => (isQueued(task) ? <QueuedReason of={task} /> : undefined)}
       actions={(task) => (
         <RoleGate role="editor">
           <DelayedActions task={task} />
@@ -60,7 +71,6 @@ export const DelayedPage = () => {
             <FactsSection
               title="Task"
               facts={{
-                Status: <DelayedStatus of={task} />,
                 Due: (
                   <>
                     <RelativeTime at={task.run_at} />

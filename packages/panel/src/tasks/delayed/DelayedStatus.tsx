@@ -1,19 +1,22 @@
 import type { DelayedTask } from "@scheduling/sdk"
 import { Status } from "../../ui/values/Status.tsx"
 
+/** True if a delayed task is due, but its call has not started. The API calls it `running`. */
+export const isQueued = ({ last_run, status }: DelayedTask): boolean =>
+  status === "running" && last_run?.status !== "running"
+
 /**
- * A delayed task's status. A due task is `running` in the API, but is shown as queued until its
- * call has started. A finished task is shown with its run's result for as long as the run is
+ * A delayed task's status. A finished task is shown with its run's result for as long as the run is
  * retained.
  */
-export const DelayedStatus = ({ of: { last_run, status } }: { readonly of: DelayedTask }) => (
+export const DelayedStatus = ({ of: task }: { readonly of: DelayedTask }) => (
   <Status
     of={
-      status === "running" && last_run?.status !== "running"
+      isQueued(task)
         ? "queued"
-        : status === "finished" && last_run !== null
-          ? last_run.status
-          : status
+        : task.status === "finished" && task.last_run !== null
+          ? task.last_run.status
+          : task.status
     }
   />
 )
