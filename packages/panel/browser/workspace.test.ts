@@ -160,6 +160,6 @@ describe.skipIf(skipReason !== undefined)("a workspace", () => {
     await page.getByRole("row", { name: /Paused.*Office/ }).waitFor()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/usage`)
     await page.getByText("Workers", { exact: true }).last().waitFor()
-    await page.getByRole("img", { name: /^Executions: / }).waitFor()
+    await page.getByRole("listbox", { name: /^Executions per day, at most / }).waitFor()
   })
 })

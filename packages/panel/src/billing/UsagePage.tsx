@@ -2,6 +2,7 @@ import type { UsageOfDay, UsedLimit } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { useSearch } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
+import { Chart } from "../ui/charts/Chart.tsx"
 import { classes } from "../ui/classes.ts"
 import { capitalize, formatCount, formatDay } from "../ui/values/format.ts"
 import { Loaded, LoadedPage } from "../ui/messages/Loaded.tsx"
@@ -14,15 +15,14 @@ export const UsagePage = () => {
   const { workspaceId } = useWorkspace()
   const { checkout } = useSearch({ from: "/inside/w/$workspaceId/usage" })
   return (
-    <LoadedPage query={useQuery(billingOptions(workspaceId))} name="Usage" width="narrow">
+    <LoadedPage query={useQuery(billingOptions(workspaceId))} name="Usage">
       {(billing) => (
         <Page
           title="Usage"
           description={`The usage of this workspace, and the limits of its plan, “${billing.plan.name}”.`}
-          width="narrow"
         >
           {checkout !== undefined && <CheckoutNotice billing={billing} outcome={checkout} />}
-          <div className="flex flex-col gap-10">
+          <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
             <Section title="Limits">
               <Card className="divide-y divide-line">
                 {billing.usage.map((limit) => (
@@ -30,8 +30,10 @@ export const UsagePage = () => {
                 ))}
               </Card>
             </Section>
-            <Days />
-            {billing.provider !== "none" && <PlanSection billing={billing} />}
+            <div className="flex min-w-0 flex-col gap-8">
+              <Days />
+              {billing.provider !== "none" && <PlanSection billing={billing} />}
+            </div>
           </div>
         </Page>
       )}
@@ -52,7 +54,7 @@ const nameOf = (quota: string) =>
 const Limit = ({ limit: { limit, quota, used } }: { readonly limit: UsedLimit }) => {
   const share = limit === null ? 0 : limit === 0 ? 1 : used / limit
   return (
-    <div className="grid grid-cols-[1fr_auto] items-center gap-x-6 gap-y-1.5 px-5 py-3 sm:grid-cols-[13rem_1fr_10rem]">
+    <div className="grid grid-cols-[1fr_auto] items-center gap-x-6 gap-y-1.5 px-5 py-2.5 sm:grid-cols-[14rem_1fr_8rem]">
       <span>{nameOf(quota)}</span>
       <span
         aria-hidden
@@ -61,7 +63,7 @@ const Limit = ({ limit: { limit, quota, used } }: { readonly limit: UsedLimit })
         <span
           className={classes(
             "block h-full rounded-full",
-            share >= 1 ? "bg-bad" : share >= 0.8 ? "bg-warn" : "bg-ok"
+            share >= 1 ? "bg-bad" : share >= 0.8 ? "bg-warn" : "bg-faint"
           )}
           style={{ width: `${Math.min(100, share * 100)}%` }}
         />
@@ -90,6 +92,11 @@ const Days = () => {
   )
 }
 
+const dayMs = 86_400_000
+
+/** The days of the usage are those of UTC. */
+const formatUsageDay = (day: UsageOfDay | undefined) => day && formatDay(day.day, "UTC")
+
 const Bars = ({
   days,
   name,
@@ -103,24 +110,39 @@ const Bars = ({
   const sum = days.reduce((total, day) => total + of(day), 0)
   return (
     <div>
-      <p className="mb-2 flex items-baseline justify-between">
+      <p className="mb-4 flex items-baseline justify-between">
         <span className="text-soft">{name}</span>
-        <b className="font-semibold nums">{formatCount(sum)}</b>
+        <span>
+          <b className="font-semibold nums">{formatCount(sum)}</b>{" "}
+          <span className="text-sm text-faint">in {days.length} days</span>
+        </span>
       </p>
-      <div
-        role="img"
-        aria-label={`${name}: ${sum} in ${days.length} days`}
-        className="flex h-16 items-end gap-[2px]"
+      <Chart
+        label={`${name} per day`}
+        columns={days.map((day) => {
+          const start = Date.parse(day.day)
+          return { start, end: start + dayMs, values: formatCount(of(day)) }
+        })}
+        top={formatCount(most)}
+        bottom="0"
+        axis={
+          <div className="flex justify-between">
+            <span>{formatUsageDay(days[0])}</span>
+            <span>{formatUsageDay(days.at(-1))}</span>
+          </div>
+        }
+        className="h-16"
       >
-        {days.map((day) => (
-          <span
-            key={day.day}
-            title={`${formatDay(day.day)}: ${formatCount(of(day))}`}
-            className="min-h-[2px] min-w-0 grow basis-0 rounded-[2px] bg-edge hover:bg-ink"
-            style={{ height: `${(of(day) / most) * 100}%` }}
-          />
-        ))}
-      </div>
+        <div className="flex h-full items-end gap-[2px]">
+          {days.map((day) => (
+            <span
+              key={day.day}
+              className="min-w-0 grow basis-0 rounded-t-[2px] bg-edge"
+              style={{ height: `${(of(day) / most) * 100}%` }}
+            />
+          ))}
+        </div>
+      </Chart>
     </div>
   )
 }

@@ -15,11 +15,11 @@ export const BusiestMinutes = ({ of }: { readonly of: ReadonlyArray<BusyMinute> 
         {of.map((minute) => (
           <li
             key={minute.at}
-            className="grid grid-cols-[1fr_auto] gap-x-6 gap-y-1 px-4 py-3 sm:grid-cols-[8rem_1fr_auto] sm:px-5"
+            className="grid grid-cols-[1fr_auto] gap-x-6 gap-y-1 px-4 py-2.5 sm:grid-cols-[12rem_1fr_auto] sm:px-5"
           >
-            <span>
-              <ShortTime at={minute.at} className="block font-medium" />
-              <RelativeTime at={minute.at} className="block text-xs text-faint" />
+            <span className="flex flex-wrap items-baseline gap-x-3">
+              <ShortTime at={minute.at} className="font-medium" />
+              <RelativeTime at={minute.at} className="text-xs text-faint" />
             </span>
             <span className="min-w-0 text-sm break-words text-soft max-sm:order-last max-sm:col-span-2">
               <Names minute={minute} />

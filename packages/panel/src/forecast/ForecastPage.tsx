@@ -1,6 +1,6 @@
 import type { Forecast } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
-import { CalendarClock } from "lucide-react"
+import { CalendarClock, Plus } from "lucide-react"
 import { useWorkspace } from "../data/client.ts"
 import { ButtonLink } from "../ui/actions/Button.tsx"
 import { RadioButtons } from "../ui/forms/Field.tsx"
@@ -79,10 +79,6 @@ const ForecastFigures = ({
   readonly span: ForecastSpan
 }) => {
   const fullest = forecast?.busiest[0]
-  const perSecond = (seconds: number) => {
-    const found = forecast?.spread.find((one) => one.seconds === seconds)
-    return found && formatCount(found.most_per_second)
-  }
   return (
     <FigureCards>
       <FigureCard
@@ -99,16 +95,6 @@ const ForecastFigures = ({
         }
         value={forecast && (fullest === undefined ? <EmptyValue /> : formatCount(fullest.runs))}
       />
-      <FigureCard
-        name="Busiest second"
-        note="runs that start in it, without jitter"
-        value={perSecond(0)}
-      />
-      <FigureCard
-        name="Busiest second with jitter"
-        note="runs expected, if each is delayed by up to a minute"
-        value={perSecond(60)}
-      />
     </FigureCards>
   )
 }
@@ -121,7 +107,12 @@ const NoRuns = ({ span }: { readonly span: ForecastSpan }) => {
       icon={<CalendarClock />}
       action={
         <RoleGate role="editor">
-          <ButtonLink to="/w/$workspaceId/cron/new" params={{ workspaceId }} look="main">
+          <ButtonLink
+            to="/w/$workspaceId/cron/new"
+            params={{ workspaceId }}
+            look="main"
+            icon={<Plus />}
+          >
             New cron task
           </ButtonLink>
         </RoleGate>
