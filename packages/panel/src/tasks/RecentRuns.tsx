@@ -66,7 +66,7 @@ export const RecentRuns = ({ taskId }: { readonly taskId: string }) => {
       aria-label={summary}
       width={maxRuns * pitch}
       height={chartHeight}
-      className="block"
+      className="ml-auto block"
     >
       <title>{summary}</title>
       {runs.slice(0, maxRuns).map(({ duration_ms, id, status }, index) => {

@@ -9,7 +9,7 @@ import { Field, Input, Select } from "../ui/forms/Field.tsx"
 import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { inputPropsOf } from "../ui/forms/inputProps.ts"
 import { useForm } from "../ui/forms/useForm.ts"
-import { Facts, Section } from "../ui/layout/Page.tsx"
+import { Card, Facts, Section } from "../ui/layout/Page.tsx"
 import { Loaded } from "../ui/messages/Loaded.tsx"
 import { showSuccessToast } from "../ui/messages/toast.ts"
 import { RoleGate } from "../ui/role.tsx"
@@ -49,7 +49,7 @@ export const TriggerSection = ({ queryKey, resource, taskId }: Props) => {
     <Section title="Trigger URL">
       <Loaded query={query} height="h-24">
         {(trigger) => (
-          <div className="flex flex-col gap-4">
+          <Card className="flex flex-col gap-4 p-5">
             {trigger.enabled ? (
               <TriggerFacts trigger={trigger} />
             ) : (
@@ -90,7 +90,7 @@ export const TriggerSection = ({ queryKey, resource, taskId }: Props) => {
                 }}
               />
             )}
-          </div>
+          </Card>
         )}
       </Loaded>
       <Confirm

@@ -63,7 +63,7 @@ export const repeatingTaskColumns = <Row extends ScheduledRow>(
   {
     key: "schedule",
     head: "Schedule",
-    className: "w-56 shrink-0 max-lg:hidden xl:w-72",
+    className: "w-56 shrink-0 max-lg:hidden xl:w-80",
     cell: (task) => {
       const words = describeTiming(task)
       const namesZone = words?.includes(task.timezone) === true
@@ -103,7 +103,7 @@ export const repeatingTaskColumns = <Row extends ScheduledRow>(
   {
     key: "recent",
     head: "Latest runs",
-    className: "w-18 shrink-0 max-lg:hidden",
+    className: "w-18 shrink-0 text-right max-lg:hidden",
     cell: ({ id }) => <RecentRuns taskId={id} />
   },
   {

@@ -1,13 +1,15 @@
 import type { Actor, VersionList, VersionSummary } from "@scheduling/sdk"
 import { queryOptions, useQuery } from "@tanstack/react-query"
+import { ChevronRight } from "lucide-react"
 import { listChangedFields } from "../data/changes.ts"
 import { useWorkspace } from "../data/client.ts"
 import { actorName, useMemberNames } from "../data/names.ts"
 import type { FactsByName } from "../ui/layout/Page.tsx"
-import { Section } from "../ui/layout/Page.tsx"
+import { Card, Section } from "../ui/layout/Page.tsx"
 import { Loaded } from "../ui/messages/Loaded.tsx"
 import { Changes } from "../ui/values/Changes.tsx"
 import { capitalize } from "../ui/values/format.ts"
+import { Badge } from "../ui/values/Status.tsx"
 import { ExactTime, ShortTime } from "../ui/values/Time.tsx"
 import { RestoreButton } from "./RestoreButton.tsx"
 
@@ -92,17 +94,19 @@ export const Versions = ({
     <Section title="Versions">
       <Loaded query={query} height="h-24">
         {({ data }) => (
-          <ol aria-label="Versions" className="flex flex-col gap-2">
-            {data.map((one, index) => (
-              <Version
-                key={one.version}
-                version={one}
-                isCurrent={index === 0}
-                name={record.name ?? "the task"}
-                onRestore={restore && (() => restore(one))}
-              />
-            ))}
-          </ol>
+          <Card>
+            <ol aria-label="Versions" className="divide-y divide-line">
+              {data.map((one, index) => (
+                <Version
+                  key={one.version}
+                  version={one}
+                  isCurrent={index === 0}
+                  name={record.name ?? "the task"}
+                  onRestore={restore && (() => restore(one))}
+                />
+              ))}
+            </ol>
+          </Card>
         )}
       </Loaded>
     </Section>
@@ -120,21 +124,29 @@ const Version = ({
   readonly name: string
   readonly onRestore: (() => Promise<void>) | undefined
 }) => (
-  <li className="rounded-lg border border-line px-3 py-2">
-    <details>
-      <summary className="cursor-pointer text-sm">
-        <span className="font-medium">Version {version}</span>{" "}
-        <span className="text-faint">
-          <ExactTime at={updated_at} /> by <Author actor={updated_by} />
-        </span>
-        <span className="block truncate text-xs text-faint">
-          {[
-            ...(isCurrent ? ["Current"] : []),
-            ...(changes.length === 0 ? [] : [capitalize(listChangedFields(changes))])
-          ].join(" · ")}
+  <li>
+    <details className="group">
+      <summary className="flex list-none gap-2 px-4 py-3 text-sm [&::-webkit-details-marker]:hidden">
+        <ChevronRight
+          aria-hidden
+          className="mt-0.5 size-4 shrink-0 text-faint transition-transform duration-100 group-open:rotate-90"
+        />
+        <span className="min-w-0">
+          <span className="flex items-center gap-2">
+            <span className="font-medium">Version {version}</span>
+            {isCurrent && <Badge>current</Badge>}
+          </span>
+          <span className="block text-faint">
+            <ExactTime at={updated_at} /> by <Author actor={updated_by} />
+          </span>
+          {changes.length > 0 && (
+            <span className="block truncate text-faint">
+              {capitalize(listChangedFields(changes))}
+            </span>
+          )}
         </span>
       </summary>
-      <div className="mt-3 flex flex-col gap-3">
+      <div className="flex flex-col gap-3 px-4 pb-4">
         <Changes changes={changes} />
         {!isCurrent && onRestore !== undefined && (
           <RestoreButton

@@ -59,6 +59,10 @@ const CronFields = ({
         <LimitFields {...form.group} />
         <FiringFields {...form.group} />
         <CallOptionFields {...form.group} />
+      </Card>
+    </Section>
+    <Section title="Dependencies">
+      <Card className="p-5">
         <DependsOnField {...form.group} error={form.errorOf("depends_on")} />
       </Card>
     </Section>
