@@ -29,10 +29,10 @@ describe.skipIf(skipReason !== undefined)("the latest changes", () => {
     await list.getByRole("row").nth(5).waitFor()
     const rows = await list.getByRole("row").allInnerTexts()
     expect(rows.slice(1).map((row) => row.split("\n")[0])).toEqual([
-      "Ada Lovelace paused Import stock levels",
-      "Ada Lovelace deleted Old report",
-      "Ada Lovelace created Old report",
-      "Ada Lovelace changed timeout seconds of Import stock levels",
+      "Ada Lovelace paused the cron task Import stock levels",
+      "Ada Lovelace deleted the cron task Old report",
+      "Ada Lovelace created the cron task Old report",
+      "Ada Lovelace changed timeout seconds of the cron task Import stock levels",
       "Ada Lovelace set a new value for the secret WAREHOUSE_TOKEN"
     ])
     await list.getByRole("link", { name: "WAREHOUSE_TOKEN" }).click()

@@ -9,9 +9,9 @@ import { taskOrMonitorLink, type TaskOrMonitor } from "./targets.ts"
  * name. Delayed tasks are missing, because programs create them all the time.
  */
 const changedKinds = {
-  cron_task: "",
-  chain: "",
-  monitor: "",
+  cron_task: "the cron task",
+  chain: "the chain",
+  monitor: "the monitor",
   trigger: "the trigger URL of",
   queue: "the queue",
   secret: "the secret",

@@ -46,7 +46,7 @@ const useStepsDone = () => {
 }
 
 const choice =
-  "flex flex-col gap-1 rounded-xl border border-line bg-surface p-5 text-left shadow-card transition-colors duration-100 hover:border-edge hover:bg-sunken/50 [&_svg]:mb-2 [&_svg]:size-5 [&_svg]:text-ok"
+  "flex flex-col gap-1 rounded-xl border border-line bg-surface p-5 text-left shadow-card transition-colors duration-100 hover:border-edge hover:bg-sunken/50 [&_svg]:mb-2 [&_svg]:size-5"
 
 export const FirstSteps = () => {
   const { workspaceId } = useWorkspace()
@@ -64,14 +64,14 @@ export const FirstSteps = () => {
   return (
     <section aria-labelledby="first-steps">
       <div className="flex items-start justify-between gap-4">
-        <h2 id="first-steps" className="text-lg font-semibold">
+        <h2 id="first-steps" className="text-base font-semibold">
           First steps
         </h2>
         <IconButton label="Dismiss the first steps" onClick={() => setOver(true)}>
           <X className="size-4" />
         </IconButton>
       </div>
-      <p className="mt-1 mb-4 text-soft">Each step takes less than a minute.</p>
+      <p className="mb-3 text-soft">Each step takes less than a minute.</p>
       <div className="grid gap-3 md:grid-cols-3">
         <Link to="/w/$workspaceId/cron/new" params={{ workspaceId }} className={choice}>
           <Choice isDone={done.task} icon={<CalendarClock />} title="Call a URL on a schedule">
@@ -111,7 +111,7 @@ const Choice = ({
   readonly children: string
 }) => (
   <>
-    {isDone ? <CircleCheck /> : icon}
+    <span className={isDone ? "text-ok" : "text-faint"}>{isDone ? <CircleCheck /> : icon}</span>
     <span className="font-semibold">
       {title}
       {isDone && <span className="font-normal text-ok"> · Done</span>}

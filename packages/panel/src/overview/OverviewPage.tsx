@@ -93,7 +93,24 @@ export const OverviewPage = () => {
         {isReady ? (
           <>
             <CurrentProblems hasRun={hasRun} problems={problems} />
-            {isAdmin && <LatestChanges />}
+            <div
+              className={classes(
+                "grid items-start gap-8",
+                isAdmin && "lg:grid-cols-[minmax(0,1fr)_22rem]"
+              )}
+            >
+              {isAdmin && <LatestChanges />}
+              <Section
+                title="Next runs"
+                actions={
+                  <Link to="/w/$workspaceId/forecast" params={params} className={link}>
+                    Show the forecast
+                  </Link>
+                }
+              >
+                <UpcomingList limit={6} />
+              </Section>
+            </div>
             {timeline.data !== undefined && ranOnlyInLastHour(timeline.data, now)
               ? hasRun && (
                   <FoldedSection title="Charts" note="Everything ran in the last hour.">
@@ -101,42 +118,23 @@ export const OverviewPage = () => {
                   </FoldedSection>
                 )
               : charts}
-            <div
-              className={classes(
-                "grid items-start gap-8",
-                showsFailures && "lg:grid-cols-[minmax(0,1fr)_22rem]"
-              )}
-            >
-              {showsFailures && (
-                <Section
-                  title={isPeriodChosen ? "Failures in this period" : "Latest failures"}
-                  actions={
-                    <Link
-                      to="/w/$workspaceId/executions"
-                      params={params}
-                      search={failures}
-                      className={link}
-                    >
-                      Show all failures
-                    </Link>
-                  }
-                >
-                  <LatestFailures list={latestFailures} />
-                </Section>
-              )}
-              <aside className="min-w-0">
-                <Section
-                  title="Next runs"
-                  actions={
-                    <Link to="/w/$workspaceId/forecast" params={params} className={link}>
-                      Show the forecast
-                    </Link>
-                  }
-                >
-                  <UpcomingList limit={8} />
-                </Section>
-              </aside>
-            </div>
+            {showsFailures && (
+              <Section
+                title={isPeriodChosen ? "Failures in this period" : "Latest failures"}
+                actions={
+                  <Link
+                    to="/w/$workspaceId/executions"
+                    params={params}
+                    search={failures}
+                    className={link}
+                  >
+                    Show all failures
+                  </Link>
+                }
+              >
+                <LatestFailures list={latestFailures} />
+              </Section>
+            )}
           </>
         ) : (
           <Skeleton className="h-40" />

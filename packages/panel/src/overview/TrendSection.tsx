@@ -43,7 +43,7 @@ export const TrendSection = () => {
       title="Last 24 hours"
       actions={
         <span className="flex flex-wrap justify-end gap-x-5 gap-y-1 text-xs text-faint">
-          <LegendKey className="bg-live" name="Per hour" />
+          <LegendKey className="bg-ink" name="Per hour" />
           {hasEarlier ? (
             <LegendKey className="bg-faint/60" name="Same hour last week" />
           ) : (

@@ -29,7 +29,7 @@ export const DurationChart = ({
 }) => (
   <Card className="px-4 pt-3 pb-2">
     <p className="mb-4 flex flex-wrap gap-x-5 gap-y-1 text-xs text-faint">
-      <LegendKey className="bg-live" name={`${name}, median`} />
+      <LegendKey className="bg-ink" name={`${name}, median`} />
       <LegendKey className="bg-faint/60" name={`${name}, 95th percentile`} />
       {buckets.some(({ problem }) => problem !== undefined) && (
         <LegendKey className="bg-bad/25" name={problemName} />

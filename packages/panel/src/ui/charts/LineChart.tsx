@@ -1,7 +1,7 @@
 import { Chart, type ChartColumn, TimeAxis } from "./Chart.tsx"
 
 export interface LineColumn extends ChartColumn {
-  /** The value of the line in colour. Null if nothing was measured. */
+  /** The value of the black line. Null if nothing was measured. */
   readonly main: number | null
   /** The value of the grey line. */
   readonly other: number | null
@@ -60,7 +60,7 @@ export const LineChart = ({
             )
         )}
         <Line path={line("other")} className="stroke-faint/60" />
-        <Line path={line("main")} className="stroke-live" />
+        <Line path={line("main")} className="stroke-ink" />
       </svg>
     </Chart>
   )
