@@ -42,7 +42,7 @@ describe.skipIf(skipReason !== undefined)("service accounts", () => {
     await page.getByRole("menuitem", { name: "Edit" }).click()
     await page.getByLabel("Role", { exact: true }).selectOption("viewer")
     await page.getByRole("button", { name: "Save changes" }).click()
-    await page.getByRole("row", { name: /Terraform.*viewer/ }).waitFor()
+    await page.getByRole("row", { name: /Terraform.*Viewer/ }).waitFor()
 
     await page.getByRole("button", { name: "Actions for Terraform" }).click()
     await page.getByRole("menuitem", { name: "Delete" }).click()

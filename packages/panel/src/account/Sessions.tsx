@@ -33,7 +33,7 @@ const deviceOf = (agent: string | null): string => {
 }
 
 const beginnings: Readonly<Record<Session["began_with"], string>> = {
-  password: "signed in with the password",
+  password: "with the password",
   provider: "at the identity provider",
   passkey: "with a passkey",
   proxy: "at the proxy",

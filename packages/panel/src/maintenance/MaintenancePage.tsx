@@ -6,7 +6,7 @@ import { bypassCache, useWholeList } from "../data/queries.ts"
 import { useCreateSheet } from "../ui/actions/useCreateSheet.tsx"
 import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { type Column, List, menuColumn, rowNameClass, rowDetailClass } from "../ui/lists/List.tsx"
-import { formatDuration } from "../ui/values/format.ts"
+import { formatDuration, plural } from "../ui/values/format.ts"
 import { Status } from "../ui/values/Status.tsx"
 import { ShortTime } from "../ui/values/Time.tsx"
 import { MaintenanceMenu } from "./MaintenanceMenu.tsx"
@@ -65,9 +65,9 @@ const scopeOf = ({ everything, monitor_ids, tags, task_ids }: MaintenanceWindow)
   everything
     ? "All monitors and tasks"
     : [
-        ...(monitor_ids.length > 0 ? [`${monitor_ids.length} monitors`] : []),
-        ...(task_ids.length > 0 ? [`${task_ids.length} tasks`] : []),
-        ...(tags.length > 0 ? [`tags ${tags.join(", ")}`] : [])
+        ...(monitor_ids.length > 0 ? [plural(monitor_ids.length, "monitor")] : []),
+        ...(task_ids.length > 0 ? [plural(task_ids.length, "task")] : []),
+        ...(tags.length > 0 ? [`${tags.length === 1 ? "tag" : "tags"} ${tags.join(", ")}`] : [])
       ].join(", ")
 
 const columns: ReadonlyArray<Column<MaintenanceWindow>> = [

@@ -19,8 +19,11 @@ import { refetchMaintenance } from "./queries.ts"
 
 const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
+const minuteMs = 60_000
+
+/** Returns a whole minute, because windows begin and end at times that people choose. */
 const inHours = (hours: number) =>
-  dateTimeInputOf(new Date(now() + hours * 3_600_000).toISOString())
+  dateTimeInputOf(new Date((Math.floor(now() / minuteMs) + hours * 60) * minuteMs).toISOString())
 
 const valuesOf = (window: MaintenanceWindow | undefined) => ({
   name: window?.name ?? "",

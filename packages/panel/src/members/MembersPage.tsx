@@ -10,6 +10,7 @@ import { Select } from "../ui/forms/Field.tsx"
 import { type Column, List, rowDetailClass } from "../ui/lists/List.tsx"
 import { Page, Section } from "../ui/layout/Page.tsx"
 import { SecretShownOnce } from "../ui/values/SecretShownOnce.tsx"
+import { capitalize } from "../ui/values/format.ts"
 import { Badge } from "../ui/values/Status.tsx"
 import { RelativeTime, ShortTime } from "../ui/values/Time.tsx"
 import { runWithToast, showSuccessToast } from "../ui/messages/toast.ts"
@@ -109,7 +110,7 @@ const MemberRole = ({ member: { email, id, name, role } }: { readonly member: Me
     await refetchMembers(workspaceId)
   }
   return (
-    <RoleGate role="admin" instead={<Badge>{role}</Badge>}>
+    <RoleGate role="admin" instead={<Badge>{capitalize(role)}</Badge>}>
       <Select
         aria-label={`Role of ${name ?? email}`}
         options={roleNames}
@@ -206,7 +207,7 @@ const invitationColumns: ReadonlyArray<Column<Invitation>> = [
     key: "role",
     head: "Role",
     className: "w-20 shrink-0",
-    cell: ({ role }) => <Badge>{role}</Badge>
+    cell: ({ role }) => <Badge>{capitalize(role)}</Badge>
   },
   {
     key: "ends",

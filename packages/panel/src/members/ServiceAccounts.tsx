@@ -12,6 +12,7 @@ import { type Column, List, menuColumn, rowDetailClass } from "../ui/lists/List.
 import { showSuccessToast } from "../ui/messages/toast.ts"
 import { Code } from "../ui/values/Code.tsx"
 import { SecretShownOnce } from "../ui/values/SecretShownOnce.tsx"
+import { capitalize } from "../ui/values/format.ts"
 import { Badge } from "../ui/values/Status.tsx"
 import { RelativeTime } from "../ui/values/Time.tsx"
 import { serviceAccountQueries } from "./queries.ts"
@@ -143,7 +144,7 @@ const columnsWith = (
     key: "role",
     head: "Role",
     className: "w-20 shrink-0",
-    cell: ({ role }) => <Badge>{role}</Badge>
+    cell: ({ role }) => <Badge>{capitalize(role)}</Badge>
   },
   menuColumn((account) => <ServiceAccountMenu account={account} onRotated={onRotated} />)
 ]

@@ -154,20 +154,24 @@ const columnsWith = (
           {describeAction(event.action)}
           <span className="font-normal text-soft"> {nameOf(event)}</span>
         </span>
-        <span className={rowDetailClass}>
-          {whoOf(event)}
-          <span className="sm:hidden">
-            , <ExactTime at={event.created_at} />
-          </span>
+        <span className={`${rowDetailClass} sm:hidden`}>
+          {whoOf(event)}, <ExactTime at={event.created_at} />
         </span>
       </>
     )
   },
   {
+    key: "who",
+    head: "Actor",
+    className: "w-44 shrink-0 truncate max-sm:hidden",
+    cell: whoOf
+  },
+  {
     key: "from",
     head: "Address",
-    className: "w-36 shrink-0 truncate font-mono text-sm max-md:hidden",
-    cell: ({ ip }) => ip ?? <EmptyValue />
+    className: "w-36 shrink-0 truncate max-md:hidden",
+    cell: ({ ip }) =>
+      ip === null ? <EmptyValue /> : <span className="font-mono text-sm">{ip}</span>
   },
   {
     key: "at",

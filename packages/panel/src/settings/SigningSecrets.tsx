@@ -46,7 +46,7 @@ export const SigningSecrets = () => {
       {secrets.map((secret) => (
         <Secrets key={secret.id} secret={secret} />
       ))}
-      <div>
+      <div className="border-t border-line pt-4">
         <Button icon={<RefreshCw />} onClick={() => setRotating(true)}>
           Rotate all signing secrets
         </Button>

@@ -6,7 +6,6 @@ import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
 import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import { CopyableText } from "../ui/values/Copy.tsx"
-import { FigureCard, FigureCards } from "../ui/layout/FigureCard.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { FactsSection, Page, Section } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
@@ -66,15 +65,6 @@ const OneWorker = ({ above, worker }: { readonly worker: Worker; readonly above:
     >
       <div className="flex flex-col gap-8">
         {created !== undefined && <CreatedTokenNotice created={created} />}
-        <FigureCards>
-          <FigureCard name="Running now" value={running} />
-          <FigureCard name="Slots" value={slots ?? "–"} note="reported by the agent" />
-          <FigureCard name="Agent version" value={version ?? "–"} />
-          <FigureCard
-            name="Last seen"
-            value={last_seen_at === null ? "Never" : <RelativeTime at={last_seen_at} />}
-          />
-        </FigureCards>
         <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
           <div className="flex min-w-0 flex-col gap-8">
             {status === "never_seen" && <StartAgent />}
@@ -83,7 +73,9 @@ const OneWorker = ({ above, worker }: { readonly worker: Worker; readonly above:
           <FactsSection
             title="Worker"
             facts={{
+              Running: slots === null ? running : `${running} of ${slots}`,
               Machine: host,
+              "Agent version": version,
               Token: <code className="font-mono text-sm">{worker.token_prefix}…</code>,
               Created: <ShortTime at={worker.created_at} />,
               Changed: <ShortTime at={worker.updated_at} />,

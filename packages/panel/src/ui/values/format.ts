@@ -7,7 +7,8 @@ const day = 24 * hour
 
 export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`
+/** Formats a count with its noun: `1 task`, `2 tasks`. */
+export const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`
 
 /** Formats a relative time: `in 4 min`, `3 h ago`, `now`. */
 export const formatRelativeTime = (at: number, now: number): string => {
