@@ -56,14 +56,14 @@ export const Shell = () => {
   return (
     <RoleContext value={useMyRole(current?.id)}>
       <TitlePrefix value={useOpenIncidentCount(shownId)}>
-        <div className="md:grid md:grid-cols-[15rem_minmax(0,1fr)]">
+        <div className="lg:grid lg:grid-cols-[15rem_minmax(0,1fr)]">
           <a
             href="#main"
             className="fixed top-2 left-2 z-50 -translate-y-16 rounded-lg bg-ink px-3 py-2 text-canvas focus:translate-y-0"
           >
             Skip to content
           </a>
-          <header className="sticky top-0 z-20 flex h-14 items-center justify-between border-b border-line bg-canvas/85 px-2 backdrop-blur-md md:hidden">
+          <header className="sticky top-0 z-20 flex h-14 items-center justify-between border-b border-line bg-canvas/85 px-2 backdrop-blur-md lg:hidden">
             <IconButton label="Menu" onClick={() => setMenuOpen(true)}>
               <MenuIcon className="size-5" />
             </IconButton>
@@ -72,7 +72,7 @@ export const Shell = () => {
               <Search className="size-5" />
             </IconButton>
           </header>
-          <div className="sticky top-0 hidden h-dvh border-r border-line md:block">{sidebar}</div>
+          <div className="sticky top-0 hidden h-dvh border-r border-line lg:block">{sidebar}</div>
           <Dialog
             isOpen={isMenuOpen}
             onClose={() => setMenuOpen(false)}

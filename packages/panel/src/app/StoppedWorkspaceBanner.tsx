@@ -15,7 +15,7 @@ export const StoppedWorkspaceBanner = ({
   return (
     <p
       role="alert"
-      className="sticky top-0 z-20 flex flex-wrap items-center justify-center gap-x-2.5 border-b border-bad/30 tint-bad px-4 py-1.5 text-sm text-bad max-md:top-14"
+      className="sticky top-0 z-20 flex flex-wrap items-center justify-center gap-x-2.5 border-b border-bad/30 tint-bad px-4 py-1.5 text-sm text-bad max-lg:top-14"
     >
       <StatusDot tone="bad" />
       <span>
