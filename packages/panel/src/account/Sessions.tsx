@@ -2,7 +2,7 @@ import type { Session } from "@scheduling/sdk"
 import { client } from "../data/client.ts"
 import { queryClient, useList } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
-import { type Column, List, rowDetailClass } from "../ui/lists/List.tsx"
+import { type Column, List, rowDetailClass, rowTextClass } from "../ui/lists/List.tsx"
 import { Badge } from "../ui/values/Status.tsx"
 import { RelativeTime } from "../ui/values/Time.tsx"
 import { runWithToast } from "../ui/messages/toast.ts"
@@ -48,7 +48,7 @@ const columns: ReadonlyArray<Column<Session>> = [
     cell: ({ began_with, current, ip, user_agent }) => (
       <>
         <span className="flex items-center gap-2 font-medium" title={user_agent ?? undefined}>
-          <span className="truncate">{deviceOf(user_agent)}</span>
+          <span className={rowTextClass}>{deviceOf(user_agent)}</span>
           {current && <Badge tone="live">current</Badge>}
         </span>
         <span className={rowDetailClass}>
@@ -60,7 +60,8 @@ const columns: ReadonlyArray<Column<Session>> = [
   {
     key: "used",
     head: "Last used",
-    className: "w-24 shrink-0 max-sm:hidden",
+    className: "w-24 shrink-0",
+    belowOnPhone: "labelled",
     cell: ({ last_used_at }) => <RelativeTime at={last_used_at} />
   },
   {

@@ -103,7 +103,8 @@ const columnsWith = (
   {
     key: "used",
     head: "Last used",
-    className: "w-24 shrink-0 max-sm:hidden",
+    className: "w-24 shrink-0",
+    belowOnPhone: "labelled",
     cell: ({ last_used_at }) =>
       last_used_at === null ? (
         <span className="text-faint">Never</span>
@@ -115,6 +116,7 @@ const columnsWith = (
     key: "state",
     head: "Status",
     className: "w-32 shrink-0 lg:w-52",
+    belowOnPhone: "plain",
     cell: (apiKey) => <KeyStatus of={apiKey} />
   },
   menuColumn((apiKey) => <KeyMenu apiKey={apiKey} onRotated={onRotated} />)

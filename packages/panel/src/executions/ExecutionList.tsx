@@ -8,6 +8,7 @@ import {
   type Column,
   List,
   rowLinkClass,
+  rowTextClass,
   rowTitleClass,
   rowDetailClass
 } from "../ui/lists/List.tsx"
@@ -85,9 +86,14 @@ export const executionColumnsFor = (
       <>
         {link(id, rowTitleClass, <TaskName taskId={task_id} />)}
         <span className={rowDetailClass}>
-          <ShortTime at={scheduled_for} className="lg:hidden" />
+          <ShortTime at={scheduled_for} className="max-sm:hidden lg:hidden" />
           <span className="max-lg:hidden">{kind}</span>
-          {step !== null && ` · ${step}`}
+          {step !== null && (
+            <>
+              <span className="max-sm:hidden"> · </span>
+              {step}
+            </>
+          )}
         </span>
       </>
     )
@@ -96,29 +102,31 @@ export const executionColumnsFor = (
     {
       key: "status",
       head: "Status",
-      className: `w-28 shrink-0 ${showsTask ? "max-sm:w-25" : "max-sm:w-32"}`,
-      cell: ({ id, scheduled_for, status }) =>
+      className: "w-28 shrink-0",
+      belowOnPhone: showsTask ? "plain" : undefined,
+      cell: ({ id, status }) =>
         showsTask ? (
           // The list of delayed tasks calls them pending too.
           <Status of={isScheduled ? "pending" : status} />
         ) : (
-          <>
-            {link(id, rowLinkClass, <Status of={status} />)}
-            <ShortTime at={scheduled_for} className="block pl-4 text-xs text-faint sm:hidden" />
-          </>
+          link(id, rowLinkClass, <Status of={status} />)
         )
     },
     ...(showsTask ? [taskColumn] : []),
     {
       key: "due",
       head: "Due",
-      className: `w-40 shrink-0 ${showsTask ? "max-lg:hidden" : "max-sm:hidden"}`,
+      className: showsTask
+        ? "w-40 shrink-0 sm:max-lg:hidden"
+        : "w-40 shrink-0 max-sm:w-28 max-sm:grow",
+      belowOnPhone: showsTask ? "plain" : undefined,
       cell: ({ scheduled_for }) => <ExactTime at={scheduled_for} />
     },
     {
       key: "result",
       head: "Result",
       className: showsTask ? "w-44 shrink-0 max-lg:hidden" : "grow basis-0",
+      belowOnPhone: "plain",
       cell: ({ error, status_code, trigger }) => (
         <span className="flex items-center gap-2 overflow-hidden">
           {status_code !== null && (
@@ -126,7 +134,7 @@ export const executionColumnsFor = (
           )}
           {unusualTriggers.has(trigger) && <Badge>{triggerNames[trigger]}</Badge>}
           {error !== null && error.message !== `responded with ${status_code}` && (
-            <span className="truncate text-soft" title={error.message}>
+            <span className={`${rowTextClass} text-soft`} title={error.message}>
               {error.message}
             </span>
           )}

@@ -73,6 +73,7 @@ const statusColumn: Column<Incident> = {
   key: "status",
   head: "Status",
   className: "w-32 shrink-0",
+  belowOnPhone: "plain",
   cell: (incident) => <IncidentStatus incident={incident} />
 }
 
@@ -80,7 +81,8 @@ const timeColumns: ReadonlyArray<Column<Incident>> = [
   {
     key: "opened",
     head: "Opened",
-    className: "w-28 shrink-0 max-sm:hidden",
+    className: "w-28 shrink-0",
+    belowOnPhone: "plain",
     cell: ({ opened_at }) => <ShortTime at={opened_at} />
   },
   {
@@ -99,12 +101,9 @@ const columns: ReadonlyArray<Column<Incident>> = [
     head: "Reason",
     className: "grow basis-0",
     cell: (incident) => (
-      <>
-        <Link {...linkTo(incident)} className={rowTitleClass} title={incident.cause.message}>
-          <ApiMessage text={incident.cause.message} />
-        </Link>
-        <ShortTime at={incident.opened_at} className="block text-xs text-faint sm:hidden" />
-      </>
+      <Link {...linkTo(incident)} className={rowTitleClass} title={incident.cause.message}>
+        <ApiMessage text={incident.cause.message} />
+      </Link>
     )
   },
   ...timeColumns
@@ -122,7 +121,6 @@ const columnsWithSubject: ReadonlyArray<Column<Incident>> = [
           {stripDirectionMarks(incident.subject.name)}
         </Link>
         <span className={rowDetailClass}>
-          <ShortTime at={incident.opened_at} className="mr-1 sm:hidden" />
           <ApiMessage text={incident.cause.message} />
         </span>
       </>

@@ -75,6 +75,7 @@ const columns: ReadonlyArray<Column<MaintenanceWindow>> = [
     key: "status",
     head: "Status",
     className: "w-32 shrink-0",
+    belowOnPhone: "plain",
     cell: ({ is_active, next_starts_at }) =>
       is_active ? (
         <Status of="in progress" tone="warn" />
@@ -100,13 +101,15 @@ const columns: ReadonlyArray<Column<MaintenanceWindow>> = [
   {
     key: "next",
     head: "Starts",
-    className: "w-40 shrink-0 max-sm:hidden",
+    className: "w-40 shrink-0",
+    belowOnPhone: "labelled",
     cell: ({ next_starts_at, starts_at }) => <ShortTime at={next_starts_at ?? starts_at} />
   },
   {
     key: "duration",
     head: "Duration",
-    className: "w-24 shrink-0 max-sm:hidden",
+    className: "w-24 shrink-0",
+    belowOnPhone: "labelled",
     cell: ({ duration_seconds, ends_at, starts_at }) =>
       formatDuration(
         duration_seconds === null

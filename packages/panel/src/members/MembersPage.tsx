@@ -7,7 +7,7 @@ import { meOptions, useList } from "../data/queries.ts"
 import { Button, IconButton } from "../ui/actions/Button.tsx"
 import { Confirm } from "../ui/actions/Dialog.tsx"
 import { Select } from "../ui/forms/Field.tsx"
-import { type Column, List, rowDetailClass } from "../ui/lists/List.tsx"
+import { type Column, List, rowDetailClass, rowNameClass } from "../ui/lists/List.tsx"
 import { Page, Section } from "../ui/layout/Page.tsx"
 import { SecretShownOnce } from "../ui/values/SecretShownOnce.tsx"
 import { capitalize } from "../ui/values/format.ts"
@@ -171,7 +171,7 @@ const memberColumns: ReadonlyArray<Column<Member>> = [
     className: "grow basis-0",
     cell: ({ email, name }) => (
       <>
-        <span className="block truncate font-medium">{name ?? email}</span>
+        <span className={rowNameClass}>{name ?? email}</span>
         {name !== null && <span className={rowDetailClass}>{email}</span>}
       </>
     )
@@ -200,8 +200,8 @@ const invitationColumns: ReadonlyArray<Column<Invitation>> = [
   {
     key: "email",
     head: "Email",
-    className: "grow basis-0 truncate font-medium",
-    cell: ({ email }) => email
+    className: "grow basis-0",
+    cell: ({ email }) => <span className={rowNameClass}>{email}</span>
   },
   {
     key: "role",
@@ -212,7 +212,8 @@ const invitationColumns: ReadonlyArray<Column<Invitation>> = [
   {
     key: "ends",
     head: "Expires",
-    className: "w-24 shrink-0 max-sm:hidden",
+    className: "w-24 shrink-0",
+    belowOnPhone: "labelled",
     cell: ({ expires_at }) => <RelativeTime at={expires_at} />
   },
   {

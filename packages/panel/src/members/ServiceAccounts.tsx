@@ -8,7 +8,7 @@ import { MenuItem } from "../ui/actions/Menu.tsx"
 import { RotateSheet } from "../ui/actions/RotateSheet.tsx"
 import { RowMenu } from "../ui/actions/RowMenu.tsx"
 import { Section } from "../ui/layout/Page.tsx"
-import { type Column, List, menuColumn, rowDetailClass } from "../ui/lists/List.tsx"
+import { type Column, List, menuColumn, rowDetailClass, rowNameClass } from "../ui/lists/List.tsx"
 import { showSuccessToast } from "../ui/messages/toast.ts"
 import { Code } from "../ui/values/Code.tsx"
 import { SecretShownOnce } from "../ui/values/SecretShownOnce.tsx"
@@ -124,7 +124,7 @@ const columnsWith = (
     className: "grow basis-0",
     cell: ({ name, secret_prefix }) => (
       <>
-        <span className="block truncate font-medium">{name}</span>
+        <span className={rowNameClass}>{name}</span>
         <span className={`${rowDetailClass} font-mono`}>{secret_prefix}…</span>
       </>
     )
@@ -132,7 +132,8 @@ const columnsWith = (
   {
     key: "used",
     head: "Last used",
-    className: "w-24 shrink-0 max-sm:hidden",
+    className: "w-24 shrink-0",
+    belowOnPhone: "labelled",
     cell: ({ last_used_at }) =>
       last_used_at === null ? (
         <span className="text-faint">Never</span>

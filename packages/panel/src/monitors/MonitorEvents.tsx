@@ -50,13 +50,18 @@ export const eventStatusColumn: Column<Pick<Monitor, "status">> = {
 export const eventTimeColumn: Column<{ readonly at: string }> = {
   key: "at",
   head: "Time",
-  className: "w-32 shrink-0 sm:w-40",
+  className: "w-30 shrink-0 max-sm:grow sm:w-40",
   cell: ({ at }) => <ExactTime at={at} />
 }
 
 export const eventDurationColumn: Column<{ readonly duration_ms: number | null }> = {
   key: "took",
   head: "Duration",
-  className: "w-20 shrink-0 text-right max-sm:hidden",
-  cell: ({ duration_ms }) => <Duration ms={duration_ms} />
+  className: "w-20 shrink-0 text-right",
+  belowOnPhone: "plain",
+  cell: ({ duration_ms }) => (
+    <span className={duration_ms === null ? "max-sm:hidden" : undefined}>
+      <Duration ms={duration_ms} />
+    </span>
+  )
 }

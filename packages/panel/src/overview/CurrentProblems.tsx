@@ -152,7 +152,8 @@ const columns: ReadonlyArray<Column<Row>> = [
   {
     key: "status",
     head: "Status",
-    className: "w-32 shrink-0 max-sm:hidden",
+    className: "w-32 shrink-0",
+    belowOnPhone: "plain",
     cell: (problem) => <ProblemStatus {...problem} />
   },
   {
@@ -168,9 +169,6 @@ const columns: ReadonlyArray<Column<Row>> = [
           </span>
         </span>
         <span className={rowDetailClass}>
-          <span className="mr-2 sm:hidden">
-            <ProblemStatus {...problem} />
-          </span>
           <span className="sm:hidden">{kindAndHostOf(problem)} · </span>
           <ApiMessage text={reasonOf(problem)} />
         </span>
@@ -180,21 +178,15 @@ const columns: ReadonlyArray<Column<Row>> = [
   {
     key: "links",
     head: <span className="sr-only">Links</span>,
-    className: "w-32 shrink-0",
-    cell: (problem) => (
-      <>
-        <OtherLinks {...problem} />
-        <RelativeTime
-          at={timeOf(problem)}
-          className="block text-right text-xs text-faint sm:hidden"
-        />
-      </>
-    )
+    className: "w-32 shrink-0 max-sm:order-3 max-sm:ml-auto",
+    belowOnPhone: "plain",
+    cell: (problem) => <OtherLinks {...problem} />
   },
   {
     key: "time",
     head: "Since",
-    className: "w-28 shrink-0 max-sm:hidden",
+    className: "w-28 shrink-0",
+    belowOnPhone: "plain",
     cell: (problem) => <RelativeTime at={timeOf(problem)} />
   }
 ]

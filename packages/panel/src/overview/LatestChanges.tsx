@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router"
 import { latestDefinitionChangesOptions } from "../data/changes.ts"
 import { useWorkspace } from "../data/client.ts"
 import { Card, Section } from "../ui/layout/Page.tsx"
-import { type Column, List } from "../ui/lists/List.tsx"
+import { type Column, List, rowTextClass } from "../ui/lists/List.tsx"
 import { RelativeTime } from "../ui/values/Time.tsx"
 import { ChangeSentence } from "../versions/ChangeSentence.tsx"
 
@@ -43,7 +43,7 @@ const columns: ReadonlyArray<Column<AuditEvent>> = [
     head: "Change",
     className: "grow basis-0",
     cell: (event) => (
-      <span className="block truncate max-sm:line-clamp-2 max-sm:whitespace-normal">
+      <span className={rowTextClass}>
         <ChangeSentence event={event} />
       </span>
     )

@@ -68,7 +68,8 @@ const columns: ReadonlyArray<Column<FailureGroup>> = [
   {
     key: "count",
     head: "Recent failures",
-    className: "w-48 shrink-0 max-sm:w-28",
+    className: "w-48 shrink-0",
+    belowOnPhone: "labelled",
     cell: ({ count, since }) =>
       count === 1 ? (
         "1"
@@ -81,7 +82,8 @@ const columns: ReadonlyArray<Column<FailureGroup>> = [
   {
     key: "latest",
     head: "Latest",
-    className: "w-28 shrink-0 max-sm:hidden",
+    className: "w-28 shrink-0",
+    belowOnPhone: "labelled",
     cell: ({ latest }) => <RelativeTime at={latest.finished_at} />
   }
 ]

@@ -5,7 +5,7 @@ import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
 import { useCreateSheet } from "../ui/actions/useCreateSheet.tsx"
 import { EmptyState, Page } from "../ui/layout/Page.tsx"
-import { type Column, List, menuColumn, rowDetailClass } from "../ui/lists/List.tsx"
+import { type Column, List, menuColumn, rowDetailClass, rowNameClass } from "../ui/lists/List.tsx"
 import { Status } from "../ui/values/Status.tsx"
 import { ElapsedTime } from "../ui/values/Time.tsx"
 import { PausedBy } from "../versions/PausedBy.tsx"
@@ -87,6 +87,7 @@ const facts: ReadonlyArray<Column<Queue>> = [
     key: "status",
     head: "Status",
     className: "w-24 shrink-0",
+    belowOnPhone: "plain",
     cell: statusOf
   },
   {
@@ -95,7 +96,7 @@ const facts: ReadonlyArray<Column<Queue>> = [
     className: "grow basis-0",
     cell: (queue) => (
       <>
-        <span className="block truncate font-medium">{queue.name}</span>
+        <span className={rowNameClass}>{queue.name}</span>
         <span className={`${rowDetailClass} max-sm:hidden`}>
           {describeLimits(queue)}
           {queue.paused && <Paused queue={queue} />}
@@ -135,7 +136,7 @@ const columnsWithResume: ReadonlyArray<Column<Queue>> = [
   {
     key: "resume",
     head: <span className="sr-only">Resume</span>,
-    className: "relative w-8 shrink-0 sm:w-24 sm:text-right",
+    className: "relative w-10 shrink-0 sm:w-24 sm:text-right",
     cell: (queue) => queue.paused && <ResumeQueueButton queue={queue} />
   },
   menu

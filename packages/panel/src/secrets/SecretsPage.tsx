@@ -55,27 +55,25 @@ const columns: ReadonlyArray<Column<Secret>> = [
     key: "name",
     head: "Name",
     className: "grow basis-0",
-    cell: ({ allowed_hosts, description, name }) => (
+    cell: ({ description, name }) => (
       <>
         <span className={`${rowNameClass} font-mono text-sm`}>{name}</span>
         {description !== null && (
-          <span className={`${rowDetailClass} max-sm:hidden`} title={description}>
+          <span className={rowDetailClass} title={description}>
             {description}
           </span>
         )}
-        <span className="block truncate font-mono text-xs text-faint sm:hidden">
-          {allowed_hosts.join(", ")}
-        </span>
       </>
     )
   },
   {
     key: "hosts",
     head: "Allowed hosts",
-    className: "w-64 shrink-0 max-sm:hidden",
+    className: "w-64 shrink-0 max-sm:shrink",
+    belowOnPhone: "plain",
     cell: ({ allowed_hosts }) => (
       <span
-        className="line-clamp-2 compact:line-clamp-1 font-mono text-xs wrap-anywhere text-soft"
+        className="line-clamp-2 compact:line-clamp-1 font-mono text-xs wrap-anywhere text-soft max-sm:line-clamp-none"
         title={allowed_hosts.join(", ")}
       >
         {allowed_hosts.join(", ")}
@@ -100,6 +98,7 @@ const columns: ReadonlyArray<Column<Secret>> = [
     key: "set",
     head: "Value set",
     className: "w-24 shrink-0",
+    belowOnPhone: "labelled",
     cell: ({ value_set_at }) => <RelativeTime at={value_set_at} />
   },
   {

@@ -9,7 +9,7 @@ import { Button } from "../ui/actions/Button.tsx"
 import { Code } from "../ui/values/Code.tsx"
 import { CopyableText } from "../ui/values/Copy.tsx"
 import { Sheet } from "../ui/actions/Dialog.tsx"
-import { type Column, List, rowDetailClass } from "../ui/lists/List.tsx"
+import { type Column, List, rowNameClass } from "../ui/lists/List.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
 import { EmptyState, Facts, Page } from "../ui/layout/Page.tsx"
 import { capitalize } from "../ui/values/format.ts"
@@ -149,40 +149,37 @@ const columnsWith = (
     head: "Event",
     className: "grow basis-0",
     cell: (event) => (
-      <>
-        <span className="block truncate font-medium">
-          {describeAction(event.action)}
-          <span className="font-normal text-soft"> {nameOf(event)}</span>
-        </span>
-        <span className={`${rowDetailClass} sm:hidden`}>
-          {whoOf(event)}, <ExactTime at={event.created_at} />
-        </span>
-      </>
+      <span className={rowNameClass}>
+        {describeAction(event.action)}
+        <span className="font-normal text-soft"> {nameOf(event)}</span>
+      </span>
     )
   },
   {
     key: "who",
     head: "Actor",
-    className: "w-44 shrink-0 truncate max-sm:hidden",
+    className: "w-44 shrink-0 truncate",
+    belowOnPhone: "plain",
     cell: whoOf
   },
   {
     key: "from",
     head: "Address",
-    className: "w-36 shrink-0 truncate max-md:hidden",
+    className: "w-36 shrink-0 truncate max-lg:hidden",
     cell: ({ ip }) =>
       ip === null ? <EmptyValue /> : <span className="font-mono text-sm">{ip}</span>
   },
   {
     key: "at",
     head: "Time",
-    className: "w-36 shrink-0 max-sm:hidden",
+    className: "w-36 shrink-0",
+    belowOnPhone: "plain",
     cell: ({ created_at }) => <ExactTime at={created_at} />
   },
   {
     key: "more",
     head: <span className="sr-only">Details</span>,
-    className: "w-20 shrink-0 text-right max-sm:w-16",
+    className: "w-20 shrink-0 text-right",
     cell: (event) => (
       <Button size="small" look="quiet" onClick={() => show(event)}>
         Details

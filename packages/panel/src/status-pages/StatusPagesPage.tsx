@@ -67,7 +67,8 @@ const columns: ReadonlyArray<Column<StatusPage>> = [
   {
     key: "address",
     head: "Address",
-    className: "w-72 shrink-0 max-sm:w-28",
+    className: "w-72 shrink-0 max-sm:shrink",
+    belowOnPhone: "plain",
     cell: ({ has_password, published, slug }) =>
       published ? (
         <a

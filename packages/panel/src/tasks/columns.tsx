@@ -21,11 +21,11 @@ import {
 } from "./RepeatingTaskActions.tsx"
 import { describeTiming } from "./schedule/describeSchedule.ts"
 
-/** A relative time. Rows with two lines also show the full time. */
+/** A relative time. Rows with two lines, and phones, also show the full time. */
 export const TwoLineTime = ({ at }: { readonly at: string }) => (
   <>
-    <RelativeTime at={at} className="block" />
-    <ShortTime at={at} className="block text-xs text-faint compact:hidden" />
+    <RelativeTime at={at} className="sm:block" />
+    <ShortTime at={at} className="text-xs text-faint max-sm:ml-2 sm:block compact:hidden" />
   </>
 )
 
@@ -90,14 +90,21 @@ export const repeatingTaskColumns = <Row extends ScheduledRow>(
   {
     key: "next",
     head: "Next run",
-    className: "w-28 shrink-0 max-sm:hidden md:max-lg:hidden",
+    // With the full time, a phone would need another line.
+    className: "w-28 shrink-0 max-sm:order-3 max-sm:[&>time+time]:hidden",
+    belowOnPhone: "plain",
     cell: ({ next_run_at, status }) =>
       status === "paused" ? (
         <span className="text-faint">Paused</span>
       ) : next_run_at === null ? (
-        <EmptyValue />
+        <span className="max-sm:hidden">
+          <EmptyValue />
+        </span>
       ) : (
-        <TwoLineTime at={next_run_at} />
+        <>
+          <span className="mr-1 text-faint sm:hidden">Next run</span>
+          <TwoLineTime at={next_run_at} />
+        </>
       )
   },
   {
@@ -110,9 +117,13 @@ export const repeatingTaskColumns = <Row extends ScheduledRow>(
     key: "last",
     head: "Last run",
     className: "w-28 shrink-0 lg:w-40",
+    belowOnPhone: "plain",
     cell: ({ last_run }) =>
       last_run === null ? (
-        <span className="text-faint">None yet</span>
+        <span className="text-faint">
+          <span className="max-sm:hidden">None yet</span>
+          <span className="sm:hidden">Not run yet</span>
+        </span>
       ) : (
         <>
           <Status of={last_run.status} />

@@ -76,6 +76,7 @@ const columnsWith = (
     key: "status",
     head: "Status",
     className: "w-28 shrink-0 lg:w-40",
+    belowOnPhone: "plain",
     cell: ({ last_seen_at, status }) => (
       <>
         <Status of={status} />
@@ -117,7 +118,8 @@ const columnsWith = (
   {
     key: "running",
     head: "Running",
-    className: "w-20 shrink-0 text-right nums max-sm:hidden",
+    className: "w-20 shrink-0 text-right nums",
+    belowOnPhone: "labelled",
     cell: ({ running, slots }) => (slots === null ? <EmptyValue /> : `${running} of ${slots}`)
   },
   menuColumn((worker) => <WorkerMenu worker={worker} onCreated={onCreated} />)

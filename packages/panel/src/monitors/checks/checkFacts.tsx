@@ -1,7 +1,7 @@
 import type { Check, CheckEvent, HttpMonitor } from "@scheduling/sdk"
 import type { ReactNode } from "react"
 import type { FactsByName } from "../../ui/layout/Page.tsx"
-import type { Column } from "../../ui/lists/List.tsx"
+import { type Column, rowTextClass } from "../../ui/lists/List.tsx"
 import { CopyableText } from "../../ui/values/Copy.tsx"
 import { capitalize, formatDuration } from "../../ui/values/format.ts"
 import { Badge } from "../../ui/values/Status.tsx"
@@ -116,6 +116,7 @@ const columns: ReadonlyArray<Column<CheckEvent>> = [
     key: "what",
     head: "Result",
     className: "grow basis-0",
+    belowOnPhone: "plain",
     cell: ({ error, status_code, type }) => (
       <span className="flex items-center gap-2 overflow-hidden">
         {type === "check" || error !== null ? (
@@ -123,7 +124,7 @@ const columns: ReadonlyArray<Column<CheckEvent>> = [
         ) : (
           <Badge>{type}</Badge>
         )}
-        <span className="truncate text-soft" title={error?.message}>
+        <span className={`${rowTextClass} text-soft`} title={error?.message}>
           {error?.message}
         </span>
       </span>

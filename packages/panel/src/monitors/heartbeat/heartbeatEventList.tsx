@@ -1,7 +1,7 @@
 import type { HeartbeatEvent } from "@scheduling/sdk"
 import { Button } from "../../ui/actions/Button.tsx"
 import { Code } from "../../ui/values/Code.tsx"
-import type { Column } from "../../ui/lists/List.tsx"
+import { type Column, rowTextClass } from "../../ui/lists/List.tsx"
 import { Facts } from "../../ui/layout/Page.tsx"
 import { Badge, Status, type Tone } from "../../ui/values/Status.tsx"
 import { ShortTime, Duration } from "../../ui/values/Time.tsx"
@@ -61,13 +61,14 @@ const columnsWith = (
   {
     key: "said",
     head: "Message",
-    className: "grow basis-0 max-sm:hidden",
+    className: "grow basis-0",
+    belowOnPhone: "plain",
     cell: ({ body, exit_status, ip }) => (
       <span className="flex items-center gap-2 overflow-hidden">
         {exit_status !== null && (
           <Badge tone={exit_status === 0 ? "ok" : "bad"}>exit {exit_status}</Badge>
         )}
-        <span className="truncate text-soft">{body ?? ip}</span>
+        <span className={`${rowTextClass} text-soft`}>{body ?? ip}</span>
       </span>
     )
   },
@@ -75,7 +76,7 @@ const columnsWith = (
   {
     key: "more",
     head: <span className="sr-only">Details</span>,
-    className: "w-20 shrink-0 text-right max-sm:grow",
+    className: "w-20 shrink-0 text-right",
     cell: (event) =>
       event.method !== null && (
         <Button size="small" look="quiet" onClick={() => show(event)}>

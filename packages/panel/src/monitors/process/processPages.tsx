@@ -1,7 +1,7 @@
 import type { ProcessEvent, ProcessMonitor, ProcessMonitorInput } from "@scheduling/sdk"
 import { FigureCard, FigureCards } from "../../ui/layout/FigureCard.tsx"
 import { EmptyState, type FactsByName, FactsSection, Section } from "../../ui/layout/Page.tsx"
-import type { Column } from "../../ui/lists/List.tsx"
+import { type Column, rowTextClass } from "../../ui/lists/List.tsx"
 import { Code } from "../../ui/values/Code.tsx"
 import { CopyableText } from "../../ui/values/Copy.tsx"
 import { formatBytes, formatCount, formatDuration } from "../../ui/values/format.ts"
@@ -132,8 +132,9 @@ const columns: ReadonlyArray<Column<ProcessEvent>> = [
     key: "why",
     head: "Reason",
     className: "grow basis-0",
+    belowOnPhone: "plain",
     cell: ({ message }) => (
-      <span className="block truncate text-soft" title={message ?? undefined}>
+      <span className={`${rowTextClass} text-soft`} title={message ?? undefined}>
         {message}
       </span>
     )

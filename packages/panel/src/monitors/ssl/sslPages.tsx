@@ -1,6 +1,6 @@
 import type { SslEvent, SslMonitor, SslMonitorInput } from "@scheduling/sdk"
 import { type FactsByName, FactsSection } from "../../ui/layout/Page.tsx"
-import type { Column } from "../../ui/lists/List.tsx"
+import { type Column, rowTextClass } from "../../ui/lists/List.tsx"
 import { CopyableText } from "../../ui/values/Copy.tsx"
 import { formatDuration } from "../../ui/values/format.ts"
 import { Badge } from "../../ui/values/Status.tsx"
@@ -47,12 +47,13 @@ const columns: ReadonlyArray<Column<SslEvent>> = [
     key: "what",
     head: "Result",
     className: "grow basis-0",
+    belowOnPhone: "plain",
     cell: ({ message, type, verification }) => (
       <span className="flex items-center gap-2 overflow-hidden">
         <Badge tone={verification === null ? "none" : verification === "ok" ? "ok" : "bad"}>
           {(verification ?? type).replaceAll("_", " ")}
         </Badge>
-        <span className="truncate text-soft" title={message ?? undefined}>
+        <span className={`${rowTextClass} text-soft`} title={message ?? undefined}>
           {message}
         </span>
       </span>

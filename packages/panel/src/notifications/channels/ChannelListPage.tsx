@@ -5,13 +5,7 @@ import { ApiExample } from "../../data/ApiExample.tsx"
 import { useWorkspace } from "../../data/client.ts"
 import { useWholeList } from "../../data/queries.ts"
 import { ButtonLink } from "../../ui/actions/Button.tsx"
-import {
-  type Column,
-  List,
-  rowTitleClass,
-  rowDetailClass,
-  rowLinesClass
-} from "../../ui/lists/List.tsx"
+import { type Column, List, rowTitleClass, rowDetailClass } from "../../ui/lists/List.tsx"
 import { EmptyState } from "../../ui/layout/Page.tsx"
 import { ApiMessage } from "../../ui/values/ApiMessage.tsx"
 import { RelativeTime } from "../../ui/values/Time.tsx"
@@ -70,6 +64,7 @@ const columns: ReadonlyArray<Column<NotificationChannel>> = [
     key: "state",
     head: "Status",
     className: "w-32 shrink-0",
+    belowOnPhone: "plain",
     cell: (channel) => <ChannelStatus channel={channel} />
   },
   {
@@ -92,19 +87,20 @@ const columns: ReadonlyArray<Column<NotificationChannel>> = [
   {
     key: "last",
     head: "Last delivery",
-    className: "grow basis-0 max-md:hidden",
+    className: "grow basis-0",
+    belowOnPhone: "labelled",
     cell: ({ last_delivery }) =>
       last_delivery === null ? (
         <span className="text-faint">None yet</span>
       ) : (
-        <span className={`block ${rowLinesClass}`}>
+        <>
           <RelativeTime at={last_delivery.at} />
           {last_delivery.error !== null && (
             <span className={rowDetailClass} title={last_delivery.error}>
               <ApiMessage text={last_delivery.error} />
             </span>
           )}
-        </span>
+        </>
       )
   }
 ]

@@ -7,7 +7,7 @@ import { useList } from "../../data/queries.ts"
 import { type Column, List, rowTitleClass, rowDetailClass } from "../../ui/lists/List.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
 import { Badge, Status } from "../../ui/values/Status.tsx"
-import { ExactTime, ShortTime } from "../../ui/values/Time.tsx"
+import { ExactTime } from "../../ui/values/Time.tsx"
 import { deliveryTitle } from "../events.ts"
 import { channelsOptions, deliveryListOptions } from "../queries.ts"
 import type { DeliverySearch } from "../search.ts"
@@ -58,6 +58,7 @@ const columnsWith = (
     key: "status",
     head: "Status",
     className: "w-28 shrink-0",
+    belowOnPhone: "plain",
     cell: ({ status }) => <Status of={status} />
   },
   {
@@ -73,19 +74,15 @@ const columnsWith = (
         >
           {deliveryTitle(delivery)}
         </Link>
-        <span className={rowDetailClass}>
-          <span className="sm:hidden">
-            <ShortTime at={delivery.created_at} />{" "}
-          </span>
-          {describeRecipient(delivery.channel_id)}
-        </span>
+        <span className={rowDetailClass}>{describeRecipient(delivery.channel_id)}</span>
       </>
     )
   },
   {
     key: "code",
     head: "Response",
-    className: "w-16 shrink-0 max-sm:hidden",
+    className: "w-16 shrink-0",
+    belowOnPhone: "plain",
     cell: ({ status, status_code }) =>
       status_code !== null && (
         <Badge tone={status === "delivered" ? "ok" : "bad"}>{status_code}</Badge>
@@ -94,7 +91,8 @@ const columnsWith = (
   {
     key: "at",
     head: "Time",
-    className: "w-40 shrink-0 max-sm:hidden",
+    className: "w-40 shrink-0",
+    belowOnPhone: "plain",
     cell: ({ created_at }) => <ExactTime at={created_at} />
   }
 ]

@@ -47,26 +47,23 @@ const columns: ReadonlyArray<Column<DelayedTask>> = [
     "delayed",
     ({ name, url }) => name ?? nameFromUrl(url),
     (task) => (
-      <>
-        <span className={`${rowDetailClass} font-mono max-sm:hidden`}>
-          {task.method} {task.url}
-        </span>
-        <span className="block text-sm sm:hidden">
-          <DelayedStatus of={task} />
-        </span>
-      </>
+      <span className={`${rowDetailClass} font-mono max-sm:hidden`}>
+        {task.method} {task.url}
+      </span>
     )
   ),
   {
     key: "status",
     head: "Status",
-    className: "w-28 shrink-0 max-sm:hidden",
+    className: "w-28 shrink-0",
+    belowOnPhone: "plain",
     cell: (task) => <DelayedStatus of={task} />
   },
   {
     key: "when",
     head: "Due",
     className: "w-28 shrink-0",
+    belowOnPhone: "plain",
     cell: ({ run_at }) => <TwoLineTime at={run_at} />
   }
 ]

@@ -1,4 +1,4 @@
-import { useIsWide } from "../../ui/layout/useIsWide.ts"
+import { useIsWide } from "../../ui/layout/screenWidth.ts"
 import { describeSchedule } from "./describeSchedule.ts"
 
 /** The schedule in words, where there is no room for a preview beside the form. */

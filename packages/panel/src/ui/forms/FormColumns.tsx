@@ -1,6 +1,6 @@
 import type { FormEventHandler, ReactNode } from "react"
 import { FoldedSection } from "../layout/FoldedSection.tsx"
-import { useIsWide } from "../layout/useIsWide.ts"
+import { useIsWide } from "../layout/screenWidth.ts"
 
 /**
  * A form with a preview of its values' effect, which is beside the fields if there is room, and

@@ -1,4 +1,4 @@
-import { useIsWide } from "../layout/useIsWide.ts"
+import { useIsPhone, useIsWide } from "../layout/screenWidth.ts"
 import { createStored } from "../stored.ts"
 
 type Density = "comfortable" | "compact"
@@ -10,10 +10,11 @@ const rowHeights: Readonly<Record<Density, number>> = { compact: 40, comfortable
 
 /**
  * Returns the row density and the row height in pixels. On phones and tablets, rows are tall enough
- * for a thumb and for two lines of text.
+ * for a thumb and for two lines of text. On phones, they are as tall as their text, and `height` is
+ * only an estimate.
  */
 export const useRowDensity = () => {
   const chosen = rowDensity.use()
   const density = useIsWide() ? chosen : "comfortable"
-  return { density, height: rowHeights[density] }
+  return { density, height: rowHeights[density], isFixed: !useIsPhone() }
 }
