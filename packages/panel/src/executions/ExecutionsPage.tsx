@@ -6,7 +6,7 @@ import { taskKinds } from "../data/tasks.ts"
 import { Button, ButtonLink } from "../ui/actions/Button.tsx"
 import { RadioButtons } from "../ui/forms/Field.tsx"
 import { EmptyState, Page } from "../ui/layout/Page.tsx"
-import { Filters } from "../ui/lists/Filters.tsx"
+import { Filters, FoldedFilters } from "../ui/lists/Filters.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
 import { RoleGate } from "../ui/role.tsx"
 import { formatCount, formatDateTime } from "../ui/values/format.ts"
@@ -52,19 +52,21 @@ export const ExecutionsPage = () => {
       <ExecutionTabs />
       <ExecutionHistogram search={search} filter={filter} />
       <Filters>
-        <RadioButtons
-          label="Kind"
-          value={search.kind ?? "all"}
-          options={[
-            ["all", "All"],
-            ["cron", "Cron"],
-            ["delayed", "Delayed"],
-            ["chain", "Chains"]
-          ]}
-          onChange={(kind) => filter({ kind })}
-        />
-        <StatusFilter search={search} filter={filter} />
-        <MoreFilters search={search} filter={filter} />
+        <FoldedFilters count={Object.keys(search).length}>
+          <RadioButtons
+            label="Kind"
+            value={search.kind ?? "all"}
+            options={[
+              ["all", "All"],
+              ["cron", "Cron"],
+              ["delayed", "Delayed"],
+              ["chain", "Chains"]
+            ]}
+            onChange={(kind) => filter({ kind })}
+          />
+          <StatusFilter search={search} filter={filter} />
+          <MoreFilters search={search} filter={filter} />
+        </FoldedFilters>
         {task_id !== undefined && (
           <Button
             icon={<X />}

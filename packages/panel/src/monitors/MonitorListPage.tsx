@@ -24,6 +24,7 @@ import { useFilters } from "../ui/lists/useFilters.ts"
 import { capitalize } from "../ui/values/format.ts"
 import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { ApiMessage } from "../ui/values/ApiMessage.tsx"
+import { useIsPhone } from "../ui/layout/screenWidth.ts"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { ElapsedTime, EmptyValue, RelativeTime } from "../ui/values/Time.tsx"
 import { monitorLink } from "./links.ts"
@@ -106,13 +107,15 @@ export const MonitorListPage = () => {
   )
 }
 
-/** The two kinds that most users start with. Each has its own button. */
+/** The kinds that most users start with. Each has its own button, for which a phone has no room. */
 const firstKinds = ["http", "heartbeat"] as const
+const firstKindsOnPhone = ["heartbeat"] as const
 
 const CreateMenu = () => {
   const { workspaceId } = useWorkspace()
   const navigate = useNavigate()
-  const others = allMonitorKinds.filter((kind) => !firstKinds.some((first) => first === kind))
+  const first = useIsPhone() ? firstKindsOnPhone : firstKinds
+  const others = allMonitorKinds.filter((kind) => !first.some((one) => one === kind))
   const to = "/w/$workspaceId/monitors/$kind/new"
   return (
     <>
@@ -139,7 +142,7 @@ const CreateMenu = () => {
           )
         })}
       </Menu>
-      {firstKinds.map((kind) => (
+      {first.map((kind) => (
         <ButtonLink
           key={kind}
           to={to}
@@ -175,6 +178,7 @@ const columnsWith = (
     key: "status",
     head: "Status",
     className: "w-24 shrink-0 lg:w-36",
+    belowOnPhone: "plain",
     cell: ({ last_change_at, status }) => (
       <>
         <Status of={status} />

@@ -13,7 +13,7 @@ export const CountFilter = <Value extends string>({
   readonly chosen: ReadonlyArray<Value>
   readonly onToggle: (value: Value) => void
 }) => (
-  <div role="group" aria-label={label} className="flex flex-wrap gap-1.5">
+  <div role="group" aria-label={label} className="flex flex-wrap gap-1.5 max-sm:contents">
     {counts
       .filter(([value, , count]) => count !== 0 || chosen.includes(value))
       .map(([value, name, count]) => (
@@ -23,7 +23,7 @@ export const CountFilter = <Value extends string>({
           aria-pressed={chosen.includes(value)}
           onClick={() => onToggle(value)}
           className={classes(
-            "flex h-9 items-center gap-2 rounded-lg border px-3 text-sm font-medium shadow-card transition-colors duration-100",
+            "flex h-9 items-center gap-2 rounded-lg border px-3 text-sm font-medium shadow-card transition-colors duration-100 pointer-coarse:h-10",
             chosen.includes(value)
               ? "border-ink bg-raised"
               : "border-line bg-surface text-soft hover:border-edge hover:text-ink"

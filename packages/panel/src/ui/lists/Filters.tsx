@@ -1,5 +1,7 @@
-import { Search } from "lucide-react"
-import { type ReactNode, useEffect } from "react"
+import { Search, SlidersHorizontal } from "lucide-react"
+import { type ReactNode, useEffect, useState } from "react"
+import { Button } from "../actions/Button.tsx"
+import { classes } from "../classes.ts"
 import { useFilterText } from "./useFilterText.ts"
 
 export const Filters = ({ children }: { readonly children: ReactNode }) => (
@@ -7,6 +9,31 @@ export const Filters = ({ children }: { readonly children: ReactNode }) => (
     {children}
   </div>
 )
+
+/** Filters that a phone hides behind a button, because they would fill its screen. */
+export const FoldedFilters = ({
+  children,
+  count
+}: {
+  readonly children: ReactNode
+  /** The number of filters that are set. */
+  readonly count: number
+}) => {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <Button
+        icon={<SlidersHorizontal />}
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+        className="sm:hidden"
+      >
+        Filters{count > 0 && ` (${count})`}
+      </Button>
+      <div className={classes("contents", !isOpen && "max-sm:hidden")}>{children}</div>
+    </>
+  )
+}
 
 /** Filters a list by name, 200 ms after the last keystroke. */
 export const NameFilter = ({
@@ -41,7 +68,7 @@ export const NameFilter = ({
         maxLength={200}
         placeholder={label}
         onChange={(event) => setText(event.target.value)}
-        className="h-9 w-full rounded-lg border border-line bg-surface pr-3 pl-9 shadow-card transition-colors duration-100 hover:border-edge focus:border-live focus:outline-2 focus:outline-offset-0 focus:outline-live/30"
+        className="h-9 w-full rounded-lg border border-line bg-surface pr-3 pl-9 shadow-card pointer-coarse:h-10 pointer-coarse:text-lg transition-colors duration-100 hover:border-edge focus:border-live focus:outline-2 focus:outline-offset-0 focus:outline-live/30"
       />
     </label>
   )
