@@ -34,6 +34,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     const context = await browser.newContext({
       viewport: { width, height: width === 390 ? 844 : 900 },
       isMobile: width === 390,
+      hasTouch: width === 390,
       colorScheme,
       timezoneId: "Europe/Berlin",
       locale: "en-GB",

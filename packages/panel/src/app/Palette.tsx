@@ -112,7 +112,7 @@ const Palette = ({
             onPointerMove={() => choose(one.key)}
             onClick={() => go(one)}
             className={classes(
-              "flex h-9 cursor-pointer items-center gap-3 rounded-md px-2.5 [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-faint",
+              "flex h-9 cursor-pointer pointer-coarse:h-11 items-center gap-3 rounded-md px-2.5 [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-faint",
               index === at && "bg-line/70"
             )}
           >

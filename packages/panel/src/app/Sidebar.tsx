@@ -13,7 +13,7 @@ import { WorkspaceSwitcher } from "./WorkspaceSwitcher.tsx"
 import { useHasRole } from "../ui/role.tsx"
 
 const item =
-  "flex h-8 items-center gap-2.5 rounded-md px-2.5 text-soft transition-colors duration-75 hover:bg-sunken hover:text-ink [&_svg]:size-4 [&_svg]:text-faint"
+  "flex h-8 items-center gap-2.5 rounded-md px-2.5 text-soft pointer-coarse:h-10 transition-colors duration-75 hover:bg-sunken hover:text-ink [&_svg]:size-4 [&_svg]:text-faint"
 
 export const Sidebar = ({
   onLeave,

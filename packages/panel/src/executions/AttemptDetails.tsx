@@ -104,7 +104,9 @@ const Folded = ({
   readonly children: React.ReactNode
 }) => (
   <details>
-    <summary className="cursor-pointer text-sm text-soft hover:text-ink">{title}</summary>
+    <summary className="cursor-pointer text-sm text-soft hover:text-ink pointer-coarse:py-2.5">
+      {title}
+    </summary>
     <div className="mt-2 flex flex-col gap-2">{children}</div>
   </details>
 )

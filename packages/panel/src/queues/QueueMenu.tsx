@@ -29,7 +29,7 @@ export const ResumeQueueButton = ({ queue }: { readonly queue: Queue }) => {
         size="small"
         icon={<Play />}
         aria-label={`Resume ${queue.name}`}
-        className="max-sm:size-8 max-sm:p-0"
+        className="max-sm:size-10 max-sm:p-0"
         onClick={resume}
       >
         <span className="max-sm:hidden">Resume</span>

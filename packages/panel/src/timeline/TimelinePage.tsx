@@ -141,7 +141,9 @@ export const TimelinePage = () => {
             open={isTable}
             onToggle={({ currentTarget }) => setIsTable(currentTarget.open)}
           >
-            <summary className="w-fit text-sm text-soft">Show as a table</summary>
+            <summary className="w-fit text-sm text-soft pointer-coarse:py-2.5">
+              Show as a table
+            </summary>
             {isTable && <TimelineTable lanes={shown} view={view} />}
           </details>
         </>

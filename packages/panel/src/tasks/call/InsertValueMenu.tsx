@@ -72,8 +72,8 @@ export const InsertValueMenu = ({
         label={`Insert value into ${into}`}
         className={
           isIcon
-            ? "mt-0.5 grid size-8 shrink-0 place-items-center rounded-md text-faint transition-colors duration-100 hover:bg-sunken hover:text-ink"
-            : "min-h-6 text-sm text-faint hover:text-ink"
+            ? "mt-0.5 grid size-8 shrink-0 place-items-center rounded-md text-faint pointer-coarse:mt-0 pointer-coarse:size-10 transition-colors duration-100 hover:bg-sunken hover:text-ink"
+            : "min-h-6 text-sm text-faint hover:text-ink pointer-coarse:-my-2 pointer-coarse:py-2.5"
         }
         button={isIcon ? <Braces className="size-4" /> : <span aria-hidden>Insert value</span>}
       >

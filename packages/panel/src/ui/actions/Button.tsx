@@ -18,8 +18,8 @@ const looks = {
 }
 
 const sizes = {
-  small: "h-7 px-2.5 text-sm gap-1.5 rounded-md [&_svg]:size-3.5",
-  normal: "h-9 px-3.5 text-base gap-2 rounded-lg [&_svg]:size-4"
+  small: "h-7 px-2.5 text-sm gap-1.5 rounded-md pointer-coarse:h-10 [&_svg]:size-3.5",
+  normal: "h-9 px-3.5 text-base gap-2 rounded-lg pointer-coarse:h-10 [&_svg]:size-4"
 }
 
 /**
@@ -120,7 +120,7 @@ export const IconButton = ({
     aria-label={label}
     {...rest}
     className={classes(
-      "inline-grid size-8 shrink-0 place-items-center rounded-md text-faint transition-colors duration-100 hover:bg-sunken hover:text-ink disabled:opacity-40",
+      "inline-grid size-8 shrink-0 place-items-center rounded-md text-faint pointer-coarse:size-10 transition-colors duration-100 hover:bg-sunken hover:text-ink disabled:opacity-40",
       className
     )}
   />

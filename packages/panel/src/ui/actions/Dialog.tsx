@@ -144,7 +144,7 @@ const Question = ({ action, children, onClose, onConfirm, word }: QuestionProps)
             value={typed}
             autoComplete="off"
             onChange={(event) => setTyped(event.target.value)}
-            className="h-9 rounded-lg border border-line bg-surface px-3 text-base"
+            className="h-9 rounded-lg border border-line bg-surface px-3 text-base pointer-coarse:h-10 pointer-coarse:text-lg"
           />
         </label>
       )}

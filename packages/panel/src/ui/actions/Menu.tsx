@@ -100,7 +100,7 @@ const targetOf = (key: string, all: ReadonlyArray<HTMLElement>, at: number) => {
 }
 
 export const menuItemClass =
-  "flex w-full items-center gap-2.5 rounded-md px-2.5 py-1.5 text-left text-base whitespace-nowrap outline-none hover:bg-sunken focus:bg-sunken disabled:opacity-50"
+  "flex w-full items-center gap-2.5 rounded-md px-2.5 py-1.5 text-left text-base whitespace-nowrap pointer-coarse:py-2.5 outline-none hover:bg-sunken focus:bg-sunken disabled:opacity-50"
 
 export const MenuItem = ({
   children,
@@ -147,7 +147,7 @@ export const ActionMenu = ({
 }) => (
   <Menu
     label={label}
-    className="grid size-8 place-items-center rounded-md text-faint transition-colors duration-100 hover:bg-sunken hover:text-ink"
+    className="grid size-8 shrink-0 place-items-center rounded-md pointer-coarse:size-10 text-faint transition-colors duration-100 hover:bg-sunken hover:text-ink"
     button={<Ellipsis className="size-4" />}
   >
     {children}

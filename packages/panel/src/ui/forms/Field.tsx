@@ -83,7 +83,7 @@ const useControl = () => {
 }
 
 const box =
-  "w-full rounded-lg border border-line bg-surface text-base shadow-card transition-colors duration-100 hover:border-edge focus:border-live focus:outline-2 focus:outline-live/30 focus:outline-offset-0 aria-invalid:border-bad disabled:opacity-60"
+  "w-full rounded-lg border border-line bg-surface text-base shadow-card pointer-coarse:text-lg transition-colors duration-100 hover:border-edge focus:border-live focus:outline-2 focus:outline-live/30 focus:outline-offset-0 aria-invalid:border-bad disabled:opacity-60"
 
 export const Input = ({
   className,
@@ -114,7 +114,12 @@ export const Input = ({
         {...(excess !== undefined && { "aria-invalid": true })}
         {...rest}
         ref={control}
-        className={classes(box, "h-9 px-3", mono && "font-mono text-sm", className)}
+        className={classes(
+          box,
+          "h-9 px-3 pointer-coarse:h-10",
+          mono && "font-mono text-sm",
+          className
+        )}
       />
       <FieldError error={excess} />
     </>
@@ -151,7 +156,7 @@ export const Select = ({
     <select
       {...useControl()}
       {...rest}
-      className={classes(box, "h-9 appearance-none py-0 pr-8 pl-3")}
+      className={classes(box, "h-9 appearance-none py-0 pr-8 pl-3 pointer-coarse:h-10")}
     >
       {options.map(([value, label]) => (
         <option key={value} value={value}>
@@ -172,7 +177,7 @@ export const Checkbox = ({
   hint,
   ...rest
 }: ComponentProps<"input"> & { readonly hint?: ReactNode }) => (
-  <label className={classes("flex items-start gap-2.5", className)}>
+  <label className={classes("flex items-start gap-2.5 pointer-coarse:py-2", className)}>
     <input type="checkbox" {...rest} className="mt-[3px] size-4 shrink-0 accent-ink" />
     <span className="min-w-0">
       {children}
@@ -204,12 +209,12 @@ export const RadioButtons = <Value extends string>({
       role="radiogroup"
       aria-label={label}
       aria-describedby={hint === undefined ? undefined : `${name}-hint`}
-      className="flex h-9 w-fit items-center gap-0.5 rounded-lg bg-sunken p-0.5"
+      className="flex h-9 w-fit items-center gap-0.5 rounded-lg bg-sunken p-0.5 pointer-coarse:h-10"
     >
       {options.map(([option, text]) => (
         <label
           key={option}
-          className="relative flex h-8 cursor-pointer items-center rounded-md px-3 text-sm font-medium text-faint transition-colors duration-100 hover:text-ink has-checked:bg-chosen has-checked:text-ink has-checked:shadow-card has-focus-visible:outline-2 has-focus-visible:outline-live"
+          className="relative flex h-8 cursor-pointer pointer-coarse:h-9 items-center rounded-md px-3 text-sm font-medium text-faint transition-colors duration-100 hover:text-ink has-checked:bg-chosen has-checked:text-ink has-checked:shadow-card has-focus-visible:outline-2 has-focus-visible:outline-live"
         >
           <input
             type="radio"
@@ -217,7 +222,7 @@ export const RadioButtons = <Value extends string>({
             value={option}
             checked={option === value}
             onChange={() => onChange(option)}
-            className="absolute inset-0 cursor-pointer opacity-0"
+            className="absolute -inset-0.5 cursor-pointer opacity-0"
           />
           {text}
         </label>

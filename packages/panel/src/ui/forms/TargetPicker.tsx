@@ -70,7 +70,7 @@ export const TargetPicker = <Id extends string>({
               <button
                 type="button"
                 aria-label={`Remove ${labelOf(one)}`}
-                className="grid size-6 shrink-0 place-items-center rounded text-faint hover:text-ink"
+                className="grid size-6 shrink-0 place-items-center rounded text-faint pointer-coarse:size-10 hover:text-ink"
                 onClick={() => onChange(chosen.filter((other) => other !== one))}
               >
                 <X className="size-3.5" />
@@ -80,7 +80,7 @@ export const TargetPicker = <Id extends string>({
         </ul>
       )}
       <div className="overflow-clip rounded-lg border border-line bg-surface shadow-card focus-within:border-live">
-        <label className="flex h-9 items-center gap-2 px-3">
+        <label className="flex items-center gap-2 px-3">
           {isFetching ? (
             <Spinner className="text-faint" />
           ) : (
@@ -94,7 +94,7 @@ export const TargetPicker = <Id extends string>({
             placeholder={placeholder}
             onChange={({ target }) => setText(target.value)}
             onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
-            className="min-w-0 grow bg-transparent text-base outline-none"
+            className="h-9 min-w-0 grow bg-transparent text-base outline-none pointer-coarse:h-10 pointer-coarse:text-lg"
           />
         </label>
         {offered.length > 0 && (
@@ -103,7 +103,7 @@ export const TargetPicker = <Id extends string>({
               <li key={one.id}>
                 <button
                   type="button"
-                  className="flex w-full items-center gap-2.5 rounded-md px-2 py-1.5 text-left hover:bg-sunken"
+                  className="flex w-full items-center gap-2.5 rounded-md px-2 py-1.5 text-left hover:bg-sunken pointer-coarse:py-2.5"
                   onClick={() => {
                     setFound(new Map(found).set(one.id, one.name))
                     onChange([...chosen, one.id])

@@ -18,7 +18,7 @@ export const CollapsibleSection = ({
     // Open the section, because the browser shows validation messages only at visible fields.
     onInvalidCapture={(event) => (event.currentTarget.open = true)}
   >
-    <summary className="inline-flex list-none items-center gap-2 rounded-md text-sm font-medium text-live hover:underline [&_svg]:size-4 [&::-webkit-details-marker]:hidden">
+    <summary className="inline-flex list-none items-center gap-2 rounded-md text-sm font-medium text-live hover:underline pointer-coarse:min-h-10 [&_svg]:size-4 [&::-webkit-details-marker]:hidden">
       {icon}
       {summary}
       {count > 0 && <span className="font-normal text-faint">{count} set</span>}

@@ -14,7 +14,7 @@ export const FoldedSection = ({
   const [wasOpened, setOpened] = useState(false)
   return (
     <details className="group min-w-0" onToggle={() => setOpened(true)}>
-      <summary className="flex list-none flex-wrap items-center gap-x-2 rounded-md [&::-webkit-details-marker]:hidden">
+      <summary className="flex list-none flex-wrap items-center gap-x-2 rounded-md pointer-coarse:min-h-10 [&::-webkit-details-marker]:hidden">
         <ChevronRight
           aria-hidden
           className="size-4 shrink-0 text-faint transition-transform duration-100 group-open:rotate-90"

@@ -19,7 +19,7 @@ export const LinkTabs = ({
 export const LinkTab = createLink(({ children, ...rest }: ComponentProps<"a">) => (
   <a
     {...rest}
-    className="-mb-px border-b-2 border-transparent px-0.5 pb-2 text-sm font-medium whitespace-nowrap text-faint transition-colors duration-100 hover:text-ink data-[status=active]:border-ink data-[status=active]:text-ink"
+    className="-mb-px border-b-2 border-transparent px-0.5 pb-2 text-sm font-medium whitespace-nowrap pointer-coarse:pt-2.5 text-faint transition-colors duration-100 hover:text-ink data-[status=active]:border-ink data-[status=active]:text-ink"
   >
     {children}
   </a>

@@ -45,7 +45,7 @@ export const Tabs = <Key extends string>({
             tabIndex={key === chosen ? 0 : -1}
             onClick={() => onChoose(key)}
             className={classes(
-              "-mb-px border-b-2 px-0.5 pb-2 text-sm font-medium whitespace-nowrap transition-colors duration-100",
+              "-mb-px border-b-2 px-0.5 pb-2 text-sm font-medium whitespace-nowrap pointer-coarse:pt-2.5 transition-colors duration-100",
               key === chosen
                 ? "border-ink text-ink"
                 : "border-transparent text-faint hover:text-ink"
