@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { client } from "../data/client.ts"
 import { queryClient } from "../data/queries.ts"
-import { Button } from "../ui/actions/Button.tsx"
+import { Button, buttonClasses } from "../ui/actions/Button.tsx"
 import { Code } from "../ui/values/Code.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormFooter } from "../ui/forms/FormFooter.tsx"
@@ -128,6 +128,10 @@ const ConfirmForm = ({
         Scan this code with your authenticator app, or type in the secret.
       </p>
       <Qr label="QR code for the authenticator app" text={uri} />
+      {/* A phone cannot scan its own screen. */}
+      <a href={uri} className={buttonClasses({}, "self-start sm:hidden")}>
+        Open authenticator app
+      </a>
       <Code label="secret" text={secret} wrap />
       <Field label="Code from the app" error={form.errorOf("code")}>
         <Input

@@ -20,11 +20,11 @@ const Place = ({ result }: { readonly result: PlaceResult }) => {
         )}
       </span>
       {status !== "unknown" && last_check !== null && last_check.duration_ms !== null && (
-        <span className="basis-56">
+        <span className="basis-56 max-sm:ml-29">
           <CheckTimings check={last_check} />
         </span>
       )}
-      <span className="w-24 shrink-0 text-sm text-faint sm:text-right">
+      <span className="w-24 shrink-0 text-sm text-faint max-sm:ml-29 sm:text-right">
         {checked_at !== null && <RelativeTime at={checked_at} />}
       </span>
     </li>

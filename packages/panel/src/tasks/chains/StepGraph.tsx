@@ -15,6 +15,7 @@ import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
 import { classes } from "../../ui/classes.ts"
 import { Facts, Skeleton } from "../../ui/layout/Page.tsx"
+import { rowNameClass, rowTextClass } from "../../ui/lists/List.tsx"
 import { Code } from "../../ui/values/Code.tsx"
 import { indentJson } from "../../ui/values/indentJson.ts"
 import { ApiMessage } from "../../ui/values/ApiMessage.tsx"
@@ -114,17 +115,17 @@ const Step = ({ done, name, run, step }: StepProps & { readonly name: string }) 
         edges[tone]
       )}
     >
-      <summary className="flex list-none items-center gap-4 rounded-xl px-4 py-3 hover:bg-sunken/60 [&::-webkit-details-marker]:hidden">
-        <span className="min-w-0 grow">
-          <span className="block truncate font-medium">{name}</span>
+      <summary className="flex list-none items-center gap-x-4 gap-y-1 rounded-xl px-4 py-3 max-sm:flex-wrap hover:bg-sunken/60 [&::-webkit-details-marker]:hidden">
+        <span className="min-w-0 grow max-sm:basis-full">
+          <span className={rowNameClass}>{name}</span>
           {step === undefined ? (
             <span className="block truncate text-xs text-faint">Removed from the chain</span>
           ) : step.kind === "call" ? (
-            <span className="block truncate font-mono text-xs text-faint">
+            <span className={`${rowTextClass} font-mono text-xs text-faint`}>
               {step.method} {step.url}
             </span>
           ) : (
-            <span className="block truncate text-xs text-faint">{pauseText(step)}</span>
+            <span className={`${rowTextClass} text-xs text-faint`}>{pauseText(step)}</span>
           )}
         </span>
         {done !== undefined && (
