@@ -46,6 +46,12 @@ const passkeys = ["Laptop", "Phone"].map((name, index) => ({
 
 const cronList = /\/cron\?limit=100/
 
+/** Opens a section that narrow screens fold. */
+const unfold = async (page: Page, title: string) => {
+  const summary = page.locator("summary", { hasText: title })
+  if (await summary.isVisible()) await summary.click()
+}
+
 const open = (name: string, path: string): PanelPage => ({ name, path, isPublic: true })
 
 /** Lists all of the panel's pages, with the records in a person's workspace. */
@@ -204,6 +210,7 @@ export const pagesOf = async ({
     inside("cron-filtered", "/cron?name=nothing"),
     inside("cron-new", "/cron/new", async (page) => {
       await page.getByLabel("Schedule").fill("30 2 * * *")
+      await unfold(page, "Preview")
       await page.locator("ol li").first().waitFor()
     }),
     inside("cron-on-workers", "/cron/new", async (page) => {
