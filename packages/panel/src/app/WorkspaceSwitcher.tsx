@@ -16,7 +16,7 @@ export const WorkspaceSwitcher = ({
     <Menu
       align="start"
       label="Switch workspace"
-      className="flex h-10 w-full items-center gap-2.5 rounded-lg px-2 text-left font-medium transition-colors duration-75 hover:bg-sunken"
+      className="flex h-10 w-full shrink-0 items-center gap-2.5 rounded-lg px-2 text-left font-medium transition-colors duration-75 hover:bg-sunken"
       button={
         <>
           <Logo className="size-5 shrink-0" />

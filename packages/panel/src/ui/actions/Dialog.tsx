@@ -57,7 +57,7 @@ export const Dialog = ({
       // input.
       onPointerDown={(event) => event.target === ref.current && !isTyped.current && onClose()}
       className={classes(
-        "border-line bg-raised p-0 text-ink shadow-float backdrop:bg-black/35 backdrop:backdrop-blur-[2px] open:appear",
+        "scroll-pb-20 border-line bg-raised p-0 text-ink shadow-float backdrop:bg-black/35 backdrop:backdrop-blur-[2px] open:appear",
         place === "side"
           ? "mr-auto h-dvh max-h-dvh w-72 border-r"
           : "mx-auto w-[min(36rem,calc(100vw-2rem))] rounded-xl border",

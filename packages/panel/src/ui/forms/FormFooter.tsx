@@ -46,8 +46,10 @@ export const FormFooter = ({
     <div
       className={classes(
         "flex flex-col gap-4",
-        isLong &&
-          "sticky bottom-0 z-10 -mx-1 max-h-[70dvh] overflow-y-auto border-t border-line bg-canvas px-1 py-3"
+        isLong
+          ? "sticky bottom-0 z-10 -mx-1 max-h-[70dvh] overflow-y-auto border-t border-line bg-canvas px-1 py-3"
+          : // On a phone, many dialogs are higher than the screen.
+            "max-sm:in-[dialog]:sticky max-sm:in-[dialog]:bottom-0 max-sm:in-[dialog]:z-10 max-sm:in-[dialog]:-mx-5 max-sm:in-[dialog]:-mb-5 max-sm:in-[dialog]:border-t max-sm:in-[dialog]:border-line max-sm:in-[dialog]:bg-raised max-sm:in-[dialog]:px-5 max-sm:in-[dialog]:py-3"
       )}
     >
       <ConcurrentEdits edits={form.edits} />
