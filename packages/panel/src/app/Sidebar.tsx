@@ -6,6 +6,7 @@ import { meOptions } from "../data/queries.ts"
 import { useSignOut } from "../sign-in/useSignOut.ts"
 import { classes } from "../ui/classes.ts"
 import { Menu, MenuItem } from "../ui/actions/Menu.tsx"
+import { useIsWide } from "../ui/layout/screenWidth.ts"
 import { rowDensity } from "../ui/lists/density.ts"
 import { Badge } from "../ui/values/Status.tsx"
 import { navigation } from "./navigation.tsx"
@@ -39,7 +40,9 @@ export const Sidebar = ({
       >
         <Search />
         <span className="grow text-left">Search</span>
-        <kbd className="font-mono text-xs text-faint">{isMac ? "⌘K" : "Ctrl K"}</kbd>
+        <kbd className="font-mono text-xs text-faint pointer-coarse:hidden">
+          {isMac ? "⌘K" : "Ctrl K"}
+        </kbd>
       </button>
       {workspaceId !== undefined && (
         <nav
@@ -131,13 +134,16 @@ const AccountMenu = () => {
       <MenuItem icon={<UserRound />} onSelect={() => void navigate({ to: "/account/settings" })}>
         Your account
       </MenuItem>
-      <MenuItem
-        isChecked={density === "comfortable"}
-        icon={density === "comfortable" && <Check />}
-        onSelect={() => rowDensity.set(density === "compact" ? "comfortable" : "compact")}
-      >
-        High rows in lists
-      </MenuItem>
+      {/* All rows are high on narrow screens. */}
+      {useIsWide() && (
+        <MenuItem
+          isChecked={density === "comfortable"}
+          icon={density === "comfortable" && <Check />}
+          onSelect={() => rowDensity.set(density === "compact" ? "comfortable" : "compact")}
+        >
+          High rows in lists
+        </MenuItem>
+      )}
       <MenuItem icon={<LogOut />} onSelect={() => void signOut()}>
         Sign out
       </MenuItem>

@@ -28,7 +28,7 @@ export const TimelineTable = ({
       <tbody>
         {lanes.map((lane) => (
           <tr key={lane.key} className="border-t border-line">
-            <th scope="row" className="py-1.5 pr-4 text-left font-normal wrap-anywhere">
+            <th scope="row" className="min-w-36 py-1.5 pr-4 text-left font-normal wrap-anywhere">
               {lane.name}
             </th>
             {markKindNames.map(([kind]) => (
