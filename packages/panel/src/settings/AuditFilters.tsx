@@ -34,7 +34,7 @@ export const AuditFilters = ({
         onChange={({ target }) => onFilter({ actor_id: target.value })}
         className="max-w-56"
       />
-      <span className="flex items-center gap-2 text-sm text-faint">
+      <span className="flex items-center gap-2 text-sm text-faint max-sm:w-full [&_input]:min-w-0">
         <Input
           type="date"
           aria-label="First day"

@@ -179,7 +179,7 @@ const columnsWith = (
   {
     key: "more",
     head: <span className="sr-only">Details</span>,
-    className: "w-20 shrink-0 text-right",
+    className: "w-20 shrink-0 text-right max-sm:-my-2.5",
     cell: (event) => (
       <Button size="small" look="quiet" onClick={() => show(event)}>
         Details

@@ -196,7 +196,9 @@ const ListRow = memo(function ListRow<Row>({
             belowOnPhone !== undefined && below
           )}
         >
-          {belowOnPhone === "labelled" && <span className="mr-1 text-faint sm:hidden">{head}</span>}
+          {belowOnPhone === "labelled" && (
+            <span className="mr-1 whitespace-nowrap text-faint sm:hidden">{head}</span>
+          )}
           {cell(row)}
         </div>
       ))}
