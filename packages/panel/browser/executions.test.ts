@@ -209,10 +209,10 @@ describe.skipIf(skipReason !== undefined)("the page of an execution", () => {
   })
 
   it("keeps the views that another tab has saved", async () => {
-    const { context, page } = await panel.openAs()
+    const { context, page, person } = await panel.openAs()
     const other = await context.newPage()
     const open = async (tab: Page) => {
-      await tab.goto(page.url().replace(/\/?$/, "/executions"))
+      await tab.goto(`${panel.url()}/w/${person.workspaceId}/executions`)
       await tab.getByText("No executions yet").waitFor()
     }
     const save = async (tab: Page, name: string) => {
