@@ -32,6 +32,7 @@ describe.skipIf(skipReason !== undefined)("a queue", () => {
     await page.getByRole("heading", { name: "Queued" }).waitFor()
     await page.getByText("Waits for a slot in the queue Billing, which is paused.").waitFor()
     await page.getByRole("link", { name: "Queued" }).click()
+    await page.waitForURL("**/executions/**")
     await page.getByText("Waits for a slot in the queue Billing, which is paused.").waitFor()
     await page.goto(`${w}/delayed`)
     await page.getByRole("row", { name: /Invoice.*Queued/ }).waitFor()
