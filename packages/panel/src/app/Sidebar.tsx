@@ -28,7 +28,7 @@ export const Sidebar = ({
 }) => {
   const may = useHasRole()
   return (
-    <div className="flex h-full flex-col gap-4 p-3">
+    <div className="flex h-full flex-col gap-3 p-3">
       <WorkspaceSwitcher workspaceId={workspaceId} />
       <button
         type="button"
