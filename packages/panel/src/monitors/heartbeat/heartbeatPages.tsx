@@ -95,7 +95,8 @@ const factsOf = (monitor: HeartbeatMonitor, now: number): FactsByName => {
         <>
           {describeSchedule(monitor.schedule, monitor.timezone ?? "UTC")}
           <span className="block text-xs text-faint">
-            <span className="font-mono">{monitor.schedule}</span> {monitor.timezone}
+            <span className="mr-1.5 font-mono">{monitor.schedule}</span>
+            {monitor.timezone}
           </span>
         </>
       ),
