@@ -2,7 +2,8 @@
  * Takes screenshots of every page, wide and narrow, in light and dark mode, into
  * `packages/panel/screenshots`. `npm run screenshots -- cron` takes only screenshots whose names
  * contain `cron`, and `npm run screenshots -- --docs` takes the documentation's screenshots, into
- * `docs/pictures`.
+ * `docs/pictures`. Chromium's headless shell puts letters on whole pixels, so for the documentation
+ * name the whole browser in `CHROMIUM`.
  */
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"

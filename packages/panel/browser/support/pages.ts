@@ -201,7 +201,10 @@ export const pagesOf = async ({
     inside("delayed-detail", `/delayed/${delayed[0]?.id}`),
     inside("chain-list", "/chains"),
     inside("chain-new", "/chains/new"),
-    inside("chain-detail", `/chains/${chains[0]?.id}`),
+    // The failed step is unfolded, and its request is fetched after the page.
+    inside("chain-detail", `/chains/${chains[0]?.id}`, (page) =>
+      page.getByText("The request as it was sent").first().waitFor()
+    ),
     inside("chain-step", `/chains/${chains[0]?.id}`, (page) =>
       page.getByText("export", { exact: true }).click()
     ),
