@@ -123,10 +123,14 @@ const startProxy = Effect.fnUntraced(function* (proxy: Proxy) {
   const { url } = yield* TestApp
   const folder = yield* temporaryFolder("proxy")
   const address = yield* freeAddress
+  const addresses = new Map([
+    ["127.0.0.1:4000", addressOf(url)],
+    [proxy.knowsPeople, yield* startSignIn(proxy.header)]
+  ])
+  // Whole addresses, because a port such as 41803 begins with the digits of another.
   const text = proxy
     .configuration(address, folder)
-    .replaceAll("127.0.0.1:4000", addressOf(url))
-    .replaceAll(proxy.knowsPeople, yield* startSignIn(proxy.header))
+    .replaceAll(/127\.0\.0\.1:\d+/g, (written) => addresses.get(written) ?? written)
   writeFileSync(join(folder, proxy.fileName), text)
   const started = yield* Effect.acquireRelease(
     Effect.sync(() =>
