@@ -38,7 +38,7 @@ describe.skipIf(skipReason !== undefined)("a queue", () => {
     await page.getByRole("row", { name: /Invoice.*Queued/ }).waitFor()
     await page.getByRole("link", { name: "Invoice" }).click()
     await page.getByRole("link", { name: "Billing" }).first().click()
-    await page.getByText("Billing", { exact: true }).waitFor()
+    await page.waitForURL("**/queues")
     const { data } = await person.client.queues.list({ limit: 1 })
     expect(data[0]?.waiting).toBe(1)
     await row.locator(".bg-warn").waitFor()
