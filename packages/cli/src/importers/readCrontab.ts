@@ -71,8 +71,8 @@ const unquoted = (text: string) => text.replace(/^(["'])(.*)\1$/, "$2")
 const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 /**
- * Whether a command is one program with arguments and redirections. `exec` starts a program. Of
- * `cd /srv && ./job` it would start `cd`, and the job itself would not run or not be watched.
+ * True if a command is one program with arguments and redirections, which `exec` can start. Of
+ * `cd /srv && ./job`, `exec` would start `cd`, and the job itself would not run or not be watched.
  */
 const isOneProgram = (command: string): boolean =>
   !/^(?:\w+=|(?:\.|!|cd|eval|exec|export|source|umask)\s)/.test(command) &&
