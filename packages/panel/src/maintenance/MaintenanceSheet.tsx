@@ -1,5 +1,4 @@
 import type { MaintenanceWindow, MaintenanceWindowDefinition } from "@scheduling/sdk"
-import { useState } from "react"
 import * as bounds from "../data/bounds.ts"
 import { useWorkspace } from "../data/client.ts"
 import { TargetPicker } from "../ui/forms/TargetPicker.tsx"
@@ -13,6 +12,7 @@ import { uniqueKeyFrom } from "../ui/forms/uniqueKeyFrom.ts"
 import { DurationField } from "../ui/forms/DurationField.tsx"
 import { parseTags } from "../ui/forms/parseTags.ts"
 import { type FormOf, useForm } from "../ui/forms/useForm.ts"
+import { useRecordAsOpened } from "../ui/forms/useRecordAsOpened.ts"
 import { showSuccessToast } from "../ui/messages/toast.ts"
 import { now } from "../ui/values/clock.ts"
 import { refetchMaintenance } from "./queries.ts"
@@ -76,9 +76,7 @@ export const MaintenanceSheet = ({
   readonly onClose: () => void
 }) => {
   const { api, workspaceId } = useWorkspace()
-  // The record may be refetched while the form is open. Sending its new version with the values that
-  // the form was opened with would undo the changes of others.
-  const [window] = useState(current)
+  const window = useRecordAsOpened(current)
   const form = useForm<Values>({
     initial: valuesOf(window),
     send: async (values) => {

@@ -1,6 +1,5 @@
 import type { StatusPage, StatusPageDefinition } from "@scheduling/sdk"
 import { Plus, X } from "lucide-react"
-import { useState } from "react"
 import * as bounds from "../data/bounds.ts"
 import { useWorkspace } from "../data/client.ts"
 import { queryClient, bypassCache } from "../data/queries.ts"
@@ -13,6 +12,7 @@ import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { FieldProblem } from "../ui/forms/issues.ts"
 import { parseTags } from "../ui/forms/parseTags.ts"
 import { useForm } from "../ui/forms/useForm.ts"
+import { useRecordAsOpened } from "../ui/forms/useRecordAsOpened.ts"
 import { showSuccessToast } from "../ui/messages/toast.ts"
 import { now } from "../ui/values/clock.ts"
 import { refetchStatusPages, statusPagesOptions } from "./queries.ts"
@@ -86,9 +86,7 @@ export const StatusPageSheet = ({
   readonly onClose: () => void
 }) => {
   const { api, workspaceId } = useWorkspace()
-  // The record may be refetched while the form is open. Sending its new version with the values that
-  // the form was opened with would undo the changes of others.
-  const [page] = useState(current)
+  const page = useRecordAsOpened(current)
   const form = useForm({
     initial: valuesOf(page),
     send: async (given) => {

@@ -1,6 +1,5 @@
 import type { EscalationPolicy, NotificationChannelId, UserId } from "@scheduling/sdk"
 import { Plus, Trash2 } from "lucide-react"
-import { useState } from "react"
 import * as bounds from "../../data/bounds.ts"
 import { useWorkspace } from "../../data/client.ts"
 import { useChannelNames, useMemberNames } from "../../data/names.ts"
@@ -12,6 +11,7 @@ import { FormFooter } from "../../ui/forms/FormFooter.tsx"
 import { uniqueKeyFrom } from "../../ui/forms/uniqueKeyFrom.ts"
 import { DurationField } from "../../ui/forms/DurationField.tsx"
 import { type FormOf, useForm } from "../../ui/forms/useForm.ts"
+import { useRecordAsOpened } from "../../ui/forms/useRecordAsOpened.ts"
 import { showSuccessToast } from "../../ui/messages/toast.ts"
 import { refetchNotifications } from "../queries.ts"
 
@@ -58,9 +58,7 @@ export const EscalationSheet = ({
   readonly onClose: () => void
 }) => {
   const { api, workspaceId } = useWorkspace()
-  // The record may be refetched while the form is open. Sending its new version with the values that
-  // the form was opened with would undo the changes of others.
-  const [policy] = useState(current)
+  const policy = useRecordAsOpened(current)
   const form = useForm<Values>({
     initial: valuesOf(policy),
     send: async ({ name, repeat_after_seconds, repeat_count, steps }) => {
